@@ -6,4 +6,4 @@ implement with Hadoop and Spark. `verbs` holds the programs.
 
 # `# guard: <name>` marks a statement that keeps data safe. For each of them, a test fails if it is removed
 # (tests/mutation).
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

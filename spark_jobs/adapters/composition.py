@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import __version__
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.adapters.sources import sources_digest
 from spark_jobs.adapters.spark.application_page import application_page
 from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_settings
 from spark_jobs.adapters.spark.footer_reader import FooterReader
@@ -66,7 +66,7 @@ def spark_services(spark: SparkSession) -> Services:
         FooterReader(formats),
         FairRewriter(spark, Rewriter(spark, formats, phases, calls)),
         phases=phases,
-        environment=f"jobs {__version__}, Spark {spark.version}",
+        environment=f"jobs {sources_digest()}, Spark {spark.version}",
         staging=staging_names(
             [spark._jsc.hadoopConfiguration().get(STAGING_SETTING), spark.conf.get(STAGING_SETTING, None)]
         ),

@@ -116,7 +116,7 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def replace(self, path: str, data: bytes) -> None:
-        """Write a file, also over an existing one. For reports and hints only: the old content may be lost."""
+        """Write a file, also over an existing one. For reports only: the old content may be lost."""
 
     @abstractmethod
     def delete_file(self, path: str) -> None:

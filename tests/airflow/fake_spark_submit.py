@@ -103,7 +103,7 @@ def report_of(verb, argv, request, plan):
         changed.update(plan.get("tables", {}).get(changed["table"], plan.get("table", {})))
     outcome = "done" if any(r["outcome"] == "done" for r in reports) else "nothing"
     times = {"started": "2026-02-24T01:00:00Z", "ended": "2026-02-24T01:03:10Z"}
-    head = {"schema_version": 1, "verb": verb, "version": "0.1.0", "run_id": run_id, **times}
+    head = {"schema_version": 1, "verb": verb, "version": "0.2.0.dev0", "run_id": run_id, **times}
     reports = plan.get("replaced", reports)
     return {**head, "outcome": plan.get("outcome", outcome), "error": plan.get("error"), "tables": reports}
 

@@ -17,7 +17,6 @@ from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import declare
-from tests.crash.test_releases import cluster, left_by
 
 BOTH = f"{EVENTS},{FLAT}"
 
@@ -148,13 +147,6 @@ def test_a_kill_at_any_call_leaves_notices_only(act: Act, before: list[Act]) -> 
         report = check(state.sim, BOTH)
         assert {finding["severity"] for finding in findings(report)} <= {"notice"}, (str(state), report)
         assert report["exit_code"] == 0, str(state)
-
-
-@pytest.mark.parametrize("script", ["compact", "rollback", "cleanup"])
-def test_what_0_1_0_left_at_any_step_gives_notices_only(script: str) -> None:
-    for label, data in left_by("0.1.0", FLAT, script):
-        report = check(cluster(data))
-        assert {finding["severity"] for finding in findings(report)} <= {"notice"}, (label, report)
 
 
 @pytest.mark.parametrize("make", [_recreated, _compacted_twice, _dropped])

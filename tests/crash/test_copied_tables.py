@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -47,14 +46,6 @@ def restored_from_copy(sim: SimulatedCluster, *paths: str) -> None:
         sim.tree.rename(f"{path}.copy", path)
 
 
-def forget_homes(sim: SimulatedCluster) -> None:
-    """Journals as 0.1.0 wrote them: without the identity of the home."""
-    for path, number, inode in list(sim.tree.walk(WAREHOUSE)):
-        if "/journal/" in path and path.endswith(".json"):
-            body = {key: value for key, value in json.loads(inode.content).items() if key != "home_id"}
-            sim.tree.change(number, content=json.dumps(body).encode())
-
-
 def declare(sim: SimulatedCluster, table: str, name: str, value: str) -> None:
     """ALTER TABLE SET TBLPROPERTIES."""
     known = sim.metastore.get(TableName.parse(table))
@@ -66,18 +57,15 @@ def warnings(report: dict[str, Any]) -> str:
     return "\n".join(report["tables"][0]["warnings"])
 
 
-@pytest.mark.parametrize("old", [False, pytest.param(True, marks=pytest.mark.full)], ids=["", "0.1.0"])
 @pytest.mark.parametrize(
     ("table", "paths"), [(EVENTS, [ROOT]), (FLAT, [FLAT_ROOT, f"{WAREHOUSE}/.lakekeeper-flat"])]
 )
-def test_a_copy_taken_at_any_moment_doubles_no_row(table: str, paths: list[str], old: bool) -> None:
+def test_a_copy_taken_at_any_moment_doubles_no_row(table: str, paths: list[str]) -> None:
     """Before: where a job of a table of appends was killed after the second rename, all rows were live twice."""
     start = build()
     declare(start, table, "lakekeeper.writers", "append")
     noted = 0
     for state in crash_states(start, lambda client: compact(client, table)):
-        if old:
-            forget_homes(state.sim)
         present = [path for path in paths if state.sim.tree.find(path) is not None]
         restored_from_copy(state.sim, *present)
         for verb, *arguments in VERBS:

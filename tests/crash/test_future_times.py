@@ -118,7 +118,7 @@ def test_a_young_unit_is_seen_although_the_clock_of_the_driver_is_days_behind() 
 
 
 def test_a_unit_whose_figures_an_analysis_has_kept_is_not_young_for_ever() -> None:
-    """The kept figures of an earlier release have the time of the newest file, whatever it is."""
+    """The kept figures have no time of a file in the future."""
     sim = uneven()
     sim.advance(2 * DAY)
     name = next(name for name, _ in sim.tree.files(f"{WAREHOUSE}/uneven/k=a"))

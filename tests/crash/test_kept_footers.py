@@ -26,6 +26,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import done, wide
+from tests.crash.test_other_versions import from_the_future
 
 FOLDER = f"{HOME}/log/footers"
 DAY = 86400
@@ -199,8 +200,9 @@ def test_a_crash_of_an_analysis_at_any_call_leaves_nothing_that_is_needed() -> N
     states = list(crash_states(build(), _analysis))
     for state in states:
         footers_read(state.sim)
-    # Nothing, the directory open and closed, an empty file, a hidden file, the footers; then the file of open units.
-    assert len(states) == 10
+    # Nothing; the home, and the file of its format, empty and with content; the directory open and closed, an empty
+    # file, a hidden file, the footers; then the file of open units.
+    assert len(states) == 13
 
 
 def test_a_compaction_with_wrong_figures_that_crashes_at_any_call_loses_no_row() -> None:
@@ -377,6 +379,22 @@ def test_what_does_not_count_is_replaced_by_the_next_analysis(why: str) -> None:
         sim.tree.write(f"{FOLDER}/{name}", b"torn", overwrite=True)
     assert analyze(sim) == [name]
     assert footers_read(sim) == 1
+
+
+def test_what_another_version_has_kept_is_not_replaced_and_its_unit_is_left_alone() -> None:
+    sim = build()
+    (name,) = analyze(sim)
+    found = sim.tree.get(f"{FOLDER}/{name}")
+    assert found is not None
+    content = from_the_future(found.content)
+    sim.tree.write(f"{FOLDER}/{name}", content, overwrite=True)
+    for verb, outcome in (("compact", ("skipped", "OTHER_VERSION")), ("analyze", ("flagged", None))):
+        (unit,) = run(sim.client(), verb, "--table", FLAT)["tables"][0]["units"]
+        assert (unit["outcome"], unit["code"]) == outcome, verb
+        left = sim.tree.get(f"{FOLDER}/{name}")
+        assert left is not None
+        assert left.content == content
+    assert check(sim) == []
 
 
 def test_a_directory_that_was_opened_is_closed_before_more_is_written() -> None:

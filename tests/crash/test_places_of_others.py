@@ -11,7 +11,7 @@ from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.model_spark import encode_rows
 from tests.crash.model_tree import AUTHORITY
-from tests.crash.scenario import EVENTS, WAREHOUSE, build, run
+from tests.crash.scenario import EVENTS, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import declare
 
@@ -140,16 +140,3 @@ def test_nor_is_it_for_a_partition() -> None:
     units = {unit["unit"]["k"]: unit for unit in report["tables"][0]["units"]}
     assert (units["d"]["outcome"], units["d"]["code"]) == ("skipped", "OBJECT_STORE")
     assert units["a"]["outcome"] == "compacted"
-
-
-def test_the_folder_for_records_must_be_closed_where_an_earlier_version_left_it_open() -> None:
-    sim = build()
-    run(sim.client(), "compact", "--tables", EVENTS, "--run-id", "r1")
-    for path, number, inode in list(sim.tree.walk(f"{WAREHOUSE}/events/.lakekeeper")):
-        if path.endswith("/journal"):
-            sim.tree.change(number, mode=0o777)
-        if b'"folder_id"' in inode.content:
-            sim.tree.change(number, content=inode.content.replace(b'"folder_id"', b'"before"'))
-    report = run(sim.client(), "rollback", "--tables", EVENTS)
-    assert report["tables"][0]["code"] == "UNTRUSTED_OWNER"
-    assert "/journal'" in report["tables"][0]["reason"]

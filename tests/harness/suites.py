@@ -14,9 +14,7 @@ METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "tes
 
 
 #: The longest ones of the crash tests, beside which the others run.
-LATE = tuple(
-    f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_releases", "test_fuzzed_journals")
-)
+LATE = tuple(f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_fuzzed_journals"))
 #: A fault at every step of a verb.
 STEPS = tuple(f"tests/crash/{name}.py" for name in ("test_check_beside_jobs", "test_exhaustive_crashes"))
 #: Another program beside every step.
@@ -33,7 +31,6 @@ RUNS = tuple(
         "test_exhaustive_folding",
         "test_folding",
         "test_growth",
-        "test_older_release",
         "test_settled_record",
     )
 )

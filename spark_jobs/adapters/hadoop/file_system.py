@@ -204,7 +204,7 @@ class HadoopFileSystem(FileSystem):
                 stream.close()
 
     def replace(self, path: str, data: bytes) -> None:
-        """Write a file, also over an existing one. For reports and hints only: the old content may be lost."""
+        """Write a file, also over an existing one. For reports only: the old content may be lost."""
         with java_errors(f"cannot write {path}"):
             stream = self._fs(path, _WRITE).create(self._path(path), True)
             try:

@@ -40,6 +40,12 @@ class DamageCode(Enum):
         "Move the run's directory, with all that it holds, out of the table's home; or add the account to"
         " `trusted_owners`.",
     )
+    OTHER_VERSION = (
+        _DAMAGE,
+        "Another version of Lakekeeper has written the home of the table, or a record in it. Nothing else of the table"
+        " is checked.",
+        "Use that version; or roll back or clean up with it, and remove the home then.",
+    )
     JOURNAL_MISSING = (
         _DAMAGE,
         "A run's directory has no journal, but holds more than files that were never live: originals may be in it.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from spark_jobs import __version__
 from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
@@ -75,6 +76,23 @@ class WrongStatistics(Refusal):
             else ", and Spark cannot read the values to tell which are right. Write the files again"
         )
         super().__init__(RefusalCode.WRONG_STATISTICS, f"{difference}{why}")
+
+
+class OtherVersion(Refusal):
+    """Another version of Lakekeeper has written what lies there. Nothing there is changed, or taken for nothing.
+
+    Args:
+        path: the URI of a home, or of a file in it.
+        written_by: the version that has written it, as it says itself.
+        readable: what this version reads instead.
+    """
+
+    def __init__(self, path: str, written_by: str, readable: str) -> None:
+        super().__init__(
+            RefusalCode.OTHER_VERSION,
+            f"{path} was written by {written_by}; this version {__version__} reads only {readable}. Nothing is changed"
+            " there: use that version, or clean up with it first",
+        )
 
 
 class UnitChanged(LakekeeperError):

@@ -111,6 +111,11 @@ class RefusalCode(Explained):
         "Raise the quota (`hdfs dfsadmin -setQuota`, `-setSpaceQuota`), or clean up older originals (a cleanup needs a"
         " few names, too, before it frees any).",
     )
+    OTHER_VERSION = (
+        "Another version of Lakekeeper has written the home of the table (`.lakekeeper`), or a record in it: a newer"
+        " one, or one before 0.2. Nothing there is changed or deleted.",
+        "Use that version; or roll back or clean up with it, and remove the home then.",
+    )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"
         " remove the permissions of other accounts on such a directory; or a file has the name of the directory for the"

@@ -15,8 +15,8 @@ from typing import Any
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import COUNT, HASH
-from spark_jobs.core.records.record_files import built
-from spark_jobs.core.records.snapshots import packed, readable, unpacked
+from spark_jobs.core.records.record_files import built, packed, unpacked
+from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.rules.health import Health, Sizes, Thresholds, reassess, settled
@@ -125,7 +125,7 @@ class CachedUnit:
         settled_for: the options with which this is so.
         verdict: what an analysis found in the footers of the files, or a compaction in the files; None if they were not
             read.
-        figures: None if an earlier release has listed the unit.
+        figures: None for a table without partitions, which is listed each time.
     """
 
     unit: str
@@ -244,35 +244,33 @@ def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) ->
     return {key: cached for key, cached in now.items() if key in units}
 
 
-#: What is kept beside the rows of the units, whose fields are those of the first release.
-_APART = ("verdict", "figures")
-
-
 def encode(cache: Cache) -> bytes:
-    """Return the content of a file. Earlier releases read the rows of the units, and nothing else."""
-    rows = [vars(cached) for cached in cache.values()]
-    return packed(
-        {
-            "units": [{key: row[key] for key in row if key not in _APART} for row in rows],
-            "verdicts": {row["unit"]: vars(row["verdict"]) for row in rows if row["verdict"]},
-            "figures": {row["unit"]: vars(row["figures"]) for row in rows if row["figures"]},
-        }
-    )
+    """Return the content of a file."""
+    return packed({"units": [_row(cached) for cached in cache.values()]})
+
+
+def _row(cached: CachedUnit) -> dict[str, Any]:
+    # A table may have 50,000 units: `asdict` would copy each field.
+    verdict, figures = cached.verdict and vars(cached.verdict), cached.figures and vars(cached.figures)
+    return {**vars(cached), "verdict": verdict, "figures": figures}
 
 
 def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
-    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
-    rows = readable(name, lambda: _decoded(unpacked(data)))
+    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete, and OtherVersion."""
+    rows = readable(name, lambda: [_cached(row) for row in unpacked(data, name)["units"]])
     return {cached.unit: cached for cached in rows}
 
 
-def _decoded(body: Mapping[str, Any]) -> list[CachedUnit]:
-    verdicts = {unit: _verdict(row) for unit, row in body.get("verdicts", {}).items()}
-    figures = {unit: built(FileFigures, row) for unit, row in body.get("figures", {}).items()}
-    return [
-        built(CachedUnit, {**row, "verdict": verdicts.get(row["unit"]), "figures": figures.get(row["unit"])})
-        for row in body["units"]
-    ]
+def _cached(row: Mapping[str, Any]) -> CachedUnit:
+    verdict, figures = row["verdict"], row["figures"]
+    return built(
+        CachedUnit,
+        {
+            **row,
+            "verdict": None if verdict is None else _verdict(verdict),
+            "figures": None if figures is None else built(FileFigures, figures),
+        },
+    )
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:

@@ -18,7 +18,8 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, FileStatistics, LeafStatistics
 from spark_jobs.core.formats.merged_footers import kind_of
 from spark_jobs.core.planning.cache import QUIET_MS
-from spark_jobs.core.records.snapshots import packed, readable, unpacked
+from spark_jobs.core.records.record_files import packed, unpacked
+from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.values.model import FileListing
 
 #: The footers of units with fewer files are read again: that takes a second, and a file for each would be one more for
@@ -114,8 +115,8 @@ def encode(kept: KeptFooters) -> bytes:
 
 
 def decode(data: bytes, name: str) -> KeptFooters:
-    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
-    return readable(name, lambda: _decoded(unpacked(data)))
+    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete, and OtherVersion."""
+    return readable(name, lambda: _decoded(unpacked(data, name)))
 
 
 def _decoded(body: Mapping[str, Any]) -> KeptFooters:

@@ -14,13 +14,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from spark_jobs import __version__
 from spark_jobs.core.messages.errors import Unsafe
-from spark_jobs.core.records.record_files import DECODING_ERRORS, parsed
+from spark_jobs.core.records.record_files import DECODING_ERRORS, parsed, stamped, unstamped
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileListing
-
-SCHEMA_VERSION = 1
 
 RUN = "RUN"
 ENTERED = "ENTERED"
@@ -55,24 +52,18 @@ class Record:
 
     def encode(self) -> bytes:
         stamp = self.at.astimezone(timezone.utc).isoformat()
-        written = {"schema_version": SCHEMA_VERSION, "version": __version__, "kind": self.kind, "at": stamp}
-        return json.dumps({**written, **self.body}).encode()
+        return json.dumps(stamped({"kind": self.kind, "at": stamp, **self.body})).encode()
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> Record:
         """Decode the content of the record `name`.
 
         Raises:
-            Unsafe: this version cannot read the record. It must not act on an intent that it knows only in part.
+            OtherVersion: it has another schema. A job must not act on an intent that it knows only in part.
+            Unsafe: it is no record.
         """
         try:
-            body = parsed(data)
-            schema, version = body.pop("schema_version"), body.pop("version", "unknown")
-            if schema != SCHEMA_VERSION:
-                raise ValueError(
-                    f"version {version} wrote it with schema {schema}; this version {__version__} reads only schema"
-                    f" {SCHEMA_VERSION}"
-                )
+            body = unstamped(parsed(data), name)
             return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
         except DECODING_ERRORS as error:
             raise Unsafe(f"journal record {name} cannot be read ({error}); nothing is changed") from None
@@ -90,7 +81,7 @@ class UnitState:
 
     Attributes:
         forgotten: a person has ended the record of the originals (CLEANED); what is left of them was not deleted.
-        seconds: the time that the rewrite took; None if it is not known. Version 0.1.0 did not note it.
+        seconds: the time that the rewrite took; None if it is not known.
         created: when the metastore had made the partition, as it said before the swap; None if it is not known.
         live_missing: the last intent is a rollback of a unit whose live directory did not exist any more.
         dropped_at: when a job has found that the partition was dropped, and left its rows in the originals.
@@ -126,23 +117,23 @@ class RunState:
     Attributes:
         started: by the clock of the file system. It tells which run came first.
         entered: an attempt has entered the run, and not left it yet.
-        home_id: the identity of the home in which the records were written. Version 0.1.0 did not note it.
-        folder_id: the identity of the run's directory. Version 0.1.0 did not note it.
+        home_id: the identity of the home in which the records were written.
+        folder_id: the identity of the run's directory.
         stamp: the start of the run in seconds since the epoch, as in the names of its working directories.
         seconds: how long the attempt took that has finished the run; None if it is not known.
     """
 
     table: str
     started: datetime
+    location: str = ""
+    home_id: str = ""
+    folder_id: str = ""
     units: Mapping[str, UnitState] = field(default_factory=dict)
     backup_table: str | None = None
     outcome: str | None = None
     homes: tuple[str, ...] = ()
-    location: str = ""
     entered: bool = True
     user: str | None = None
-    home_id: str | None = None
-    folder_id: str | None = None
     stamp: str = ""
     seconds: float | None = None
 
@@ -194,14 +185,18 @@ def _start(record: Record) -> RunState:
     if record.kind != RUN:
         raise Unsafe(f"a journal starts with {record.kind} instead of {RUN}; nothing is changed")
     body = record.body
+    if not all(isinstance(body[name], str) for name in ("table", "location", "home_id", "folder_id")):
+        raise Unsafe(
+            f"the record {RUN} of a journal has no valid table, location and identities; nothing is changed"
+        )
     return RunState(
         body["table"],
         record.filed or record.at,
-        homes=tuple(body.get("homes", ())),
-        location=body.get("location", ""),
-        user=body.get("user"),
-        home_id=body.get("home_id"),
-        folder_id=body.get("folder_id"),
+        location=body["location"],
+        home_id=body["home_id"],
+        folder_id=body["folder_id"],
+        homes=tuple(body["homes"]),
+        user=body["user"],
         stamp=str(int((record.said or record.at).timestamp())),
     )
 

@@ -33,31 +33,27 @@ class ClosingRecord:
     Attributes:
         unsettled: an intent is open.
         homes: the homes in which the run has directories, with this one.
-        home_id: the identity of the home; None in a journal of 0.1.0, which did not record it.
+        home_id: the identity of the home.
     """
 
     home: str
     unsettled: bool
     homes: tuple[str, ...]
-    home_id: str | None
+    home_id: str
 
     @classmethod
     def of(cls, last: Record, home: str) -> ClosingRecord | None:
         """Return None for a record that does not close the run. Raise Unsafe if a field of it is missing or wrong."""
         if last.kind not in (FINISHED, LEFT):
             return None
-        unsettled, homes = last.body.get("unsettled"), last.body.get("homes")
-        if not isinstance(unsettled, bool) or not isinstance(homes, list):
+        unsettled, homes, home_id = (last.body.get(name) for name in ("unsettled", "homes", "home_id"))
+        if not (isinstance(unsettled, bool) and isinstance(homes, list) and isinstance(home_id, str)):
             raise Unsafe(
-                f"a journal record {last.kind} in {home} has no valid 'unsettled' and 'homes'; nothing is changed"
+                f"a journal record {last.kind} in {home} has no valid 'unsettled', 'homes' and 'home_id'; nothing is"
+                " changed"
             )
         _check_homes(homes, home)
-        return cls(home, unsettled, _current_uris(homes, home), last.body.get("home_id"))
-
-    @property
-    def elsewhere(self) -> bool:
-        """Tell whether the run has directories in other homes."""
-        return any(uri_path(other) != uri_path(self.home) for other in self.homes)
+        return cls(home, unsettled, _current_uris(homes, home), home_id)
 
 
 def _check_homes(homes: Iterable[object], home: str) -> None:

@@ -11,8 +11,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.messages.printable import printable
-from spark_jobs.core.records.record_files import built
-from spark_jobs.core.records.snapshots import packed, unpacked
+from spark_jobs.core.records.record_files import built, packed, unpacked
 from spark_jobs.core.wire.report import UnitReport
 
 #: So many attempts are kept of a unit, and so many characters of a reason.
@@ -134,9 +133,9 @@ def encode(units: Mapping[str, OpenUnit]) -> bytes:
     return packed({"attempts": [vars(each) for each in attempts], "open": rows})
 
 
-def decode(data: bytes) -> dict[str, OpenUnit]:
-    """Decode the content of a file. Raise one of `DECODING_ERRORS` if it is none."""
-    body = unpacked(data)
+def decode(data: bytes, name: str) -> dict[str, OpenUnit]:
+    """Decode the content of the file `name`. Raise one of `DECODING_ERRORS` if it is none, and OtherVersion."""
+    body = unpacked(data, name)
     attempts = [_attempt(row) for row in body["attempts"]]
     return {
         str(key): _decoded({**row, "attempts": tuple(attempts[number] for number in row["attempts"])})

@@ -10,11 +10,17 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
+from spark_jobs import __version__
+from spark_jobs.core.messages.errors import OtherVersion
+from spark_jobs.core.messages.shown import shown
+
+#: That of every record. It changes with each change that an earlier version would misread.
+SCHEMA_VERSION = 1
 #: The largest record, as it is on the file system and after decompression. That of a wave of a million files has half.
 MOST_BYTES = 256 << 20
 #: The most values and lines in a record. A file of a listing has five, so that the largest records have as many. What
@@ -65,6 +71,36 @@ def decompressed(data: bytes) -> bytes:
     check_length(len(found))
     _check_values(found)
     return found
+
+
+def stamped(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of a record with the schema and the version that has written it."""
+    return {"schema_version": SCHEMA_VERSION, "version": __version__, **body}
+
+
+def unstamped(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the body of the record `name` without its schema.
+
+    Raises:
+        OtherVersion: it has another schema.
+        Exception: one of `DECODING_ERRORS`, if it is no record.
+    """
+    schema, version = body["schema_version"], body["version"]
+    if type(schema) is not int:
+        raise TypeError(f"schema_version is {shown(schema)}")
+    if schema != SCHEMA_VERSION:  # guard: schema_of_other_version
+        raise OtherVersion(name, f"version {shown(version)} with schema {schema}", f"schema {SCHEMA_VERSION}")
+    return {key: value for key, value in body.items() if key not in ("schema_version", "version")}
+
+
+def packed(body: Mapping[str, Any]) -> bytes:
+    """Return the content of a gzip file of a record."""
+    return gzip.compress(json.dumps(stamped(body)).encode(), mtime=0)
+
+
+def unpacked(data: bytes, name: str) -> dict[str, Any]:
+    """Return the body of the gzip file `name`. Raise the errors of `unstamped`."""
+    return unstamped(parsed(decompressed(data)), name)
 
 
 def built(cls: Callable[..., T], row: Any) -> T:

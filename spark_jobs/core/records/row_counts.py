@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from spark_jobs.core.records.snapshots import Snapshot, UnitChange, packed, readable, unpacked
+from spark_jobs.core.records.record_files import packed, unpacked
+from spark_jobs.core.records.snapshots import Snapshot, UnitChange, readable
 
 Rows = Mapping[str, int]
 
@@ -50,5 +51,7 @@ def encode(rows: Rows) -> bytes:
 
 
 def decode(data: bytes, name: str) -> dict[str, int]:
-    """Decode the content of a file. Raise BrokenLog if it is incomplete or of another version."""
-    return readable(name, lambda: {str(key): int(count) for key, count in unpacked(data)["rows"].items()})
+    """Decode the content of a file. Raise BrokenLog if it is incomplete, and OtherVersion."""
+    return readable(
+        name, lambda: {str(key): int(count) for key, count in unpacked(data, name)["rows"].items()}
+    )

@@ -14,16 +14,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from spark_jobs import __version__
 from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import RunState
 from spark_jobs.core.records.journal_bounds import uri_path
-from spark_jobs.core.records.record_files import DECODING_ERRORS, decompressed, parsed
+from spark_jobs.core.records.record_files import DECODING_ERRORS, stamped, unpacked
 from spark_jobs.core.records.snapshots import KINDS, Sizes, Snapshot
 from spark_jobs.core.values.layout import is_run_id
-
-SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -112,28 +109,22 @@ class SettledRecord:
 
     def encode(self) -> bytes:
         body = {
-            "schema_version": SCHEMA_VERSION,
-            "version": __version__,
             "home_id": self.home_id,
             "runs": [vars(run) for run in self.runs],
             "snapshots": [{name: getattr(each, name) for name in _KEPT} for each in self.snapshots],
         }
-        return gzip.compress(json.dumps(body, default=_plain).encode(), mtime=0)
+        return gzip.compress(json.dumps(stamped(body), default=_plain).encode(), mtime=0)
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> SettledRecord:
         """Decode the content of the file `name`.
 
         Raises:
-            Unsafe: this version cannot read it.
+            OtherVersion: it has another schema.
+            Unsafe: it is no record.
         """
         try:
-            body = parsed(decompressed(data))
-            if body["schema_version"] != SCHEMA_VERSION:
-                raise ValueError(
-                    f"version {body.get('version', 'unknown')} wrote it with schema {body['schema_version']}; this"
-                    f" version {__version__} reads only schema {SCHEMA_VERSION}"
-                )
+            body = unpacked(data, name)
             return cls(
                 _checked(body["home_id"], _optional_text),
                 tuple(_run(each) for each in body["runs"]),
@@ -141,8 +132,8 @@ class SettledRecord:
             )
         except (*DECODING_ERRORS, OSError) as error:
             raise Unsafe(
-                f"the record of settled runs {name} cannot be read ({error}); nothing is changed. Update the jobs if a"
-                " newer version wrote it; otherwise move it away: the history of the runs in it is lost then"
+                f"the record of settled runs {name} cannot be read ({error}); nothing is changed. Move it away:"
+                " the history of the runs in it is lost then"
             ) from None
 
 
@@ -236,9 +227,9 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
         before=before,
         after=after,
         totals=Sizes(),
-        seconds=_checked(body.get("seconds"), _optional_seconds),
-        total_rows=_checked(body.get("total_rows"), _optional_number),
-        total_row_units=_checked(body.get("total_row_units"), _optional_number),
+        seconds=_checked(body["seconds"], _optional_seconds),
+        total_rows=_checked(body["total_rows"], _optional_number),
+        total_row_units=_checked(body["total_row_units"], _optional_number),
     )
 
 

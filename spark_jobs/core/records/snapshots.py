@@ -16,10 +16,18 @@ from datetime import datetime, timezone
 from typing import Any, Callable, TypeVar
 
 from spark_jobs.core.messages.errors import LakekeeperError
-from spark_jobs.core.records.record_files import DECODING_ERRORS, built, decompressed, parsed
+from spark_jobs.core.records.record_files import (
+    DECODING_ERRORS,
+    built,
+    decompressed,
+    packed,
+    parsed,
+    stamped,
+    unpacked,
+    unstamped,
+)
 from spark_jobs.core.values.model import FileListing
 
-SCHEMA_VERSION = 1
 ADD, DELETE = "ADD", "DELETE"
 COMPACT, ROLLBACK, CLEANUP = "compact", "rollback", "cleanup"
 KINDS = (COMPACT, ROLLBACK, CLEANUP)
@@ -116,8 +124,8 @@ class Snapshot:
         totals: the change in files and bytes of the table since the log began.
         survey: the name of the file with the newest figures of listings.
         seconds: how long the compaction took; None if it is not known, or of another kind of change.
-        total_rows: the rows of all units of which the log has seen a change, each as of its last one; None in snapshots
-            of earlier releases. Rows of other units, and those that a writer has added since, are not known.
+        total_rows: the rows of all units of which the log has seen a change, each as of its last one; None if it could
+            not be read. Rows of other units, and those that a writer has added since, are not known.
         total_row_units: the number of these units.
         base_rows: the same as `total_rows`, before the change.
         row_counts: the name of the file with the rows of each of these units (`row_counts`).
@@ -149,26 +157,22 @@ class Snapshot:
 
     def encode(self) -> bytes:
         times = {name: _stamp(getattr(self, name)) for name in _TIMES}
-        return json.dumps({"schema_version": SCHEMA_VERSION, **asdict(self), **times}, indent=1).encode()
+        return json.dumps(stamped({**asdict(self), **times}), indent=1).encode()
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> Snapshot:
-        return readable(name, lambda: _snapshot(parsed(data)))
+        return readable(name, lambda: _snapshot(unstamped(parsed(data), name)))
 
 
 _TIMES = ("committed_at", "logged_at")
 _SIZES = ("before", "after", "totals")
-#: What snapshots of earlier releases lack.
-_LATER = ("seconds", "total_rows", "total_row_units", "base_rows", "row_counts")
 
 
 def _snapshot(body: Mapping[str, Any]) -> Snapshot:
-    _check_version(body)
-    known = {field.name: body[field.name] for field in fields(Snapshot) if field.name not in _LATER}
-    later = {name: body.get(name) for name in _LATER}
+    known = {field.name: body[field.name] for field in fields(Snapshot)}
     times = {name: datetime.fromisoformat(known[name]) for name in _TIMES}
     sizes = {name: built(Sizes, known[name]) for name in _SIZES}
-    return built(Snapshot, {**known, **times, **sizes, **later})
+    return built(Snapshot, {**known, **times, **sizes})
 
 
 @dataclass(frozen=True)
@@ -183,31 +187,24 @@ class ManifestList:
     units: tuple[UnitChange, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the content of a file. Version 0.1.0 reads the rows of the units, and no durations."""
-        rows = [{**asdict(unit), "at": _stamp(unit.at)} for unit in self.units]
-        seconds = [
-            {"old": row["old"], "seconds": row["seconds"]} for row in rows if row["seconds"] is not None
-        ]
-        units = [{key: row[key] for key in row if key != "seconds"} for row in rows]
-        metas = [asdict(meta) for meta in self.manifests]
-        return packed({"manifests": metas, "units": units, **({"seconds": seconds} if seconds else {})})
+        """Return the content of a file."""
+        units = [{**asdict(unit), "at": _stamp(unit.at)} for unit in self.units]
+        return packed({"manifests": [asdict(meta) for meta in self.manifests], "units": units})
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> ManifestList:
-        return readable(name, lambda: _manifest_list(unpacked(data)))
+        return readable(name, lambda: _manifest_list(unpacked(data, name)))
 
 
 def _manifest_list(body: Mapping[str, Any]) -> ManifestList:
     metas = tuple(built(ManifestMeta, meta) for meta in body["manifests"])
-    seconds = {each["old"]: each["seconds"] for each in body.get("seconds", ())}
-    units = tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"])
-    return ManifestList(metas, units)
+    return ManifestList(metas, tuple(_read_unit(unit) for unit in body["units"]))
 
 
-def _read_unit(body: Mapping[str, Any], seconds: float | None) -> UnitChange:
+def _read_unit(body: Mapping[str, Any]) -> UnitChange:
     sizes = {name: built(Sizes, body[name]) for name in ("before", "after")}
     at = datetime.fromisoformat(body["at"])
-    return built(UnitChange, {**body, **sizes, "at": at, "seconds": seconds})
+    return built(UnitChange, {**body, **sizes, "at": at})
 
 
 def encode_entries(entries: Iterable[Entry]) -> bytes:
@@ -241,27 +238,12 @@ def merge(entries: Iterable[Entry], full: bool = False) -> list[Entry]:
     return [entry for entry in unmatched.values() if not (full and entry.kind == DELETE)]
 
 
-def packed(body: Mapping[str, Any]) -> bytes:
-    return gzip.compress(json.dumps({"schema_version": SCHEMA_VERSION, **body}).encode(), mtime=0)
-
-
-def unpacked(data: bytes) -> dict[str, Any]:
-    body: dict[str, Any] = parsed(decompressed(data))
-    _check_version(body)
-    return body
-
-
 def readable(name: str, read: Callable[[], T]) -> T:
-    """Return the result of `read`. Raise BrokenLog if the file `name` is incomplete or of another version."""
+    """Return the result of `read`. Raise BrokenLog if the file `name` is incomplete, and OtherVersion."""
     try:
         return read()
     except DECODING_ERRORS as error:
         raise BrokenLog(f"{name} of the commit log cannot be read ({error})") from None
-
-
-def _check_version(body: Mapping[str, Any]) -> None:
-    if body["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(f"it has schema_version {body['schema_version']}")
 
 
 def _stamp(instant: datetime) -> str:

@@ -92,7 +92,7 @@ class Conditions:
     def can_judge(self, figures: FileFigures | None, small_below: int, now: datetime) -> bool:
         """Tell whether a unit can be judged by figures of an earlier listing.
 
-        Earlier releases kept none, or the time of a file in the future.
+        A driver whose clock was ahead may have kept the time of a file that lies in the future of this one.
         """
         if not self.idle_for and self.small_files is None:
             return True

@@ -26,8 +26,7 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
-#: Earlier releases named the directory of originals `__old_<stamp>`.
-_WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|old|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
+_WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
 _LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import OtherVersion
 from spark_jobs.core.records.change import changes_of, contradicts
 from spark_jobs.core.records.journal import RunState, UnitState
 from spark_jobs.core.records.snapshots import BrokenLog, ManifestMeta, Token
@@ -77,6 +78,9 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     command = f"hdfs dfs -rm -r {hdfs_path(folder)}"
     try:
         log.compare(_units(scope))
+    except OtherVersion as error:
+        yield Finding(DamageCode.OTHER_VERSION, folder, str(error))
+        return
     except OSError as error:
         yield Finding(DamageCode.NOT_CHECKED, folder, f"the commit log could not be looked at: {error}")
         return

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.damage import DamageCode, Finding
-from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal_bounds import check_units
 from spark_jobs.core.records.swap_state import SwapState
@@ -106,6 +106,13 @@ class ReadableRuns(TableRuns):
             self.unreadable[run.folder] = error
             return False
         return True
+
+
+def check_versions(runs: ReadableRuns) -> Iterator[Finding]:
+    """Find homes and records of another version. Call `own` of the runs before."""
+    for path, error in runs.unreadable.items():
+        if isinstance(error, OtherVersion):
+            yield Finding(DamageCode.OTHER_VERSION, path, str(error))
 
 
 def check_journals(runs: ReadableRuns) -> Iterator[Finding]:

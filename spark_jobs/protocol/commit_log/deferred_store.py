@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from spark_jobs.core.records.snapshots import packed, unpacked
+from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.protocol.commit_log.unit_hints import UnitHints
 
 
@@ -20,8 +20,8 @@ class DeferredStore(UnitHints[str]):
     def encode(self, values: Mapping[str, str]) -> bytes:
         return packed({"deferred": dict(values)})
 
-    def decode(self, data: bytes) -> Mapping[str, str]:
-        return {str(key): str(at) for key, at in unpacked(data)["deferred"].items()}
+    def decode(self, data: bytes, name: str) -> Mapping[str, str]:
+        return {str(key): str(at) for key, at in unpacked(data, name)["deferred"].items()}
 
     def note(
         self,

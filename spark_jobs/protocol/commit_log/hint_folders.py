@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.home_format import create_home
 
 
 def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> bool:
@@ -19,14 +20,16 @@ def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> b
         return True
     log = parent(folder)
     home = parent(log)
-    above = fs.status(log) or fs.status(home)
+    has_log = fs.status(log)
+    above = has_log or fs.status(home)
     if above is None:
-        base = fs.status(parent(home))
-        if base is None or not worth_a_home or base.shared:
+        above = fs.status(parent(home))
+        if above is None or not worth_a_home or above.shared:
             return False
-        above = base
     if above.owner not in ("", fs.user()):
         return False
+    if has_log is None:
+        create_home(fs, home)
     fs.mkdirs(folder)
     return True
 

@@ -24,8 +24,8 @@ class OpenStore(UnitHints[OpenUnit]):
     def encode(self, values: Mapping[str, OpenUnit]) -> bytes:
         return open_units.encode(values)
 
-    def decode(self, data: bytes) -> Mapping[str, OpenUnit]:
-        return open_units.decode(data)
+    def decode(self, data: bytes, name: str) -> Mapping[str, OpenUnit]:
+        return open_units.decode(data, name)
 
     def note_analysis(self, plans: Iterable[UnitPlan], units: Collection[str], now: str) -> None:
         """Remember which units an analysis has found. Never raise.

@@ -32,7 +32,6 @@ from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust
 
 FOLDER = LOG
-LATEST = "LATEST"
 #: From this age on, a file that no snapshot names was left by a crash. No attempt to publish takes that long.
 ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
@@ -127,7 +126,6 @@ class CommitLog:
             draft = Draft(self._fs, self._files.folder)
             snapshot = self._write(draft, rest, before[-1] if before else None, survey, units)
             if self._place(draft, snapshot):
-                self._hint(snapshot.id)
                 return snapshot
         raise BrokenLog(
             f"{self._files.folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
@@ -160,19 +158,9 @@ class CommitLog:
         expired = [snapshot for snapshot in older if snapshot.uuid in uuids]
         if not expired:
             return
-        # A hint counts if the next number does not exist. So it is corrected before numbers are deleted.
-        self._fs.replace(
-            f"{self._files.folder('snapshot')}/{LATEST}", str(max(self._files.numbers())).encode()
-        )
         for snapshot in expired:
             self._fs.delete_file(self._files.snapshot(snapshot.id))
         self.sweep()
-
-    def _hint(self, number: int) -> None:
-        try:
-            self._fs.replace(f"{self._files.folder('snapshot')}/{LATEST}", str(number).encode())
-        except OSError:
-            return  # Only earlier releases read it, and without it they list the directory.
 
     def _snapshot_if_there(self, number: int) -> Snapshot | None:
         """Return the snapshot; None if another job has deleted it since the numbers were listed."""

@@ -44,14 +44,14 @@ class UnitHints(ABC, Generic[T]):
         """Return the content of the file."""
 
     @abstractmethod
-    def decode(self, data: bytes) -> Mapping[str, T]:
-        """Decode the content of a file. Raise one of `DECODING_ERRORS` if it is none."""
+    def decode(self, data: bytes, name: str) -> Mapping[str, T]:
+        """Decode the content of the file `name`. Raise one of `DECODING_ERRORS` if it is none, and OtherVersion."""
 
     def read(self) -> Mapping[str, T]:
-        """Return the values; none if the file cannot be read, or if another account wrote it."""
+        """Return the values; none if the file cannot be read, or if another account wrote it. Raise OtherVersion."""
         try:
             found = self._file.read()
-            return readable(found[0], lambda: self.decode(found[1])) if found else {}
+            return readable(found[0], lambda: self.decode(found[1], found[0])) if found else {}
         except (BrokenLog, OSError):
             return {}
 
@@ -69,12 +69,10 @@ class UnitHints(ABC, Generic[T]):
                 that is created later is another one.
             worth_a_home: the home of the table may be created for it.
         """
-        before = self.read()
-        after = {key: value for key, value in change(before).items() if key in units}
-        if after == before:
-            return
         try:
-            if ensure_hint_folder(self._fs, self._file.folder, worth_a_home=worth_a_home):
+            before = self.read()
+            after = {key: value for key, value in change(before).items() if key in units}
+            if after != before and ensure_hint_folder(self._fs, self._file.folder, worth_a_home=worth_a_home):
                 self._file.publish(self.encode(after))
         except Exception as error:
             log.info("%s (%s)", self.without, error)

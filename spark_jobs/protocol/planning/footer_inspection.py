@@ -11,7 +11,7 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, OtherVersion, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.rules.bucket_files import check_left, check_no_bucket_files
@@ -123,6 +123,8 @@ def _by_kept_footers(
             return None
         large = services.footers.read(copied, table.file_format) if copied else []
         found = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
+    except OtherVersion:
+        raise
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None

@@ -21,6 +21,7 @@ from spark_jobs.core.messages.errors import Busy, LeaseLost
 from spark_jobs.core.values.file_times import time_of
 from spark_jobs.core.values.layout import LeaseFile
 from spark_jobs.core.values.numbered_names import following
+from spark_jobs.protocol.runs.home_format import create_home
 from spark_jobs.protocol.runs.lease_content import described, read_content
 from spark_jobs.protocol.runs.lease_files import Seen, highest, list_names
 from spark_jobs.protocol.runs.rights import writing_in
@@ -195,7 +196,7 @@ class LeaseSet:
         Only the monotonic clock of this machine is used: clocks of two machines are never compared.
         """
         clock, fs = self._services.clock, self._services.fs
-        fs.mkdirs(home)
+        create_home(fs, home)
         started = clock.monotonic()
         seen, since = highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):

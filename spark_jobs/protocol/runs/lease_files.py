@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from spark_jobs.core.values.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.home_format import check_format
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,18 @@ def list_leases(fs: RecordFiles, home: str) -> list[Seen]:
 
 
 def list_names(fs: RecordFiles, home: str) -> list[tuple[Seen | None, str]]:
-    """Return each name in a home, with the lease that it names; None for one that no job gives to a lease."""
+    """Return each name in a home, with the lease that it names; None for one that no job gives to a lease.
+
+    Raises:
+        OtherVersion: the records of the home have another format.
+    """
     with fs.at_once():
-        parsed = [(LeaseFile.parse(status.name), status) for status in fs.list(home)]
+        entries = fs.list(home)
+    check_format(home, [entry.name for entry in entries])
+    parsed = [(LeaseFile.parse(entry.name), entry) for entry in entries]
     return [
-        (Seen(file, status.mtime, status.length) if file is not None else None, status.name)
-        for file, status in parsed
+        (Seen(file, entry.mtime, entry.length) if file is not None else None, entry.name)
+        for file, entry in parsed
     ]
 
 

@@ -12,11 +12,11 @@ from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.records.journal import INTENTS
 from spark_jobs.core.records.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.records.settled_runs import SettledRun
-from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.eligibility import TableFacts, may_have_runs
-from spark_jobs.core.values.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
+from spark_jobs.core.values.layout import Home, RunFolder, is_home_of_one_directory
 from spark_jobs.core.values.model import Unit, name_of, parent
 from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.runs.home_format import check_format
 from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
@@ -98,7 +98,7 @@ class TableRuns:
         """
         found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
         ids = {run.run_id for run in found}
-        present = {run.state.folder_id or self._fs.identity(run.folder) for run in runs if run.run_id in ids}
+        present = {run.state.folder_id for run in runs if run.run_id in ids}
         return sorted((run for run in found if run.folder_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:
@@ -135,7 +135,7 @@ class TableRuns:
         ]
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
-        """Return the run directories in a home, and the identity of the home. Raise Refusal for a file."""
+        """Return the run directories in a home, and the identity of the home. Raise Refusal for any other home."""
         try:
             entries = self._fs.list(home)
         except FileNotFoundError:
@@ -143,6 +143,7 @@ class TableRuns:
         if any(entry.path == home for entry in entries):  # The listing of a file has only the file itself.
             found = OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
             raise Refusal(RefusalCode.NOT_WRITABLE, str(found), found.command)  # guard: home_is_a_directory
+        check_format(home, [entry.name for entry in entries])
         folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
         identity = self._fs.identity(home) if folders else None
         return [(folder, identity) for folder in folders]
@@ -156,11 +157,10 @@ class TableRuns:
         except FileNotFoundError:
             self.without_records[folder.path] = folder
             return ()
-        copied = closing is not None and closing.home_id not in (None, identity)
-        if closing and copied and not closing.unsettled:  # guard: copied_closing
-            self._note(folder.path)
-            return ()
-        if closing and not closing.unsettled and (closing.home_id or not closing.elsewhere):
+        if closing and not closing.unsettled:
+            if closing.home_id != identity:  # guard: copied_closing
+                self._note(folder.path)
+                return ()
             return closing.homes  # guard: homes_by_journal
         run = self._run(folder, identity)
         if run is not None and run.state.unfinished:
@@ -182,9 +182,6 @@ class TableRuns:
         parsed = RunFolder.parse(folder.name)
         assert parsed is not None, folder  # noqa: S101 - for mypy: found by such a name
         run = Run(parsed.run_id, folder.path, journal_, state)
-        if state.folder_id is None:
-            # 0.1.0 did not remove the write permissions that the umask gave to the directory for records.
-            self._check_records_folder(folder)  # guard: records_folder_of_0_1_0
         if not self._written_here(run, identity):  # guard: copied_run
             self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
             self.left_in_copies.update(
@@ -193,32 +190,9 @@ class TableRuns:
             return None
         return run
 
-    def _check_records_folder(self, folder: Status) -> None:
-        trust = self._trust_in(parent(folder.path))
-        for entry in self._fs.list(folder.path):
-            if entry.name == RECORDS:
-                trust.check_folder(entry)
-
     def _written_here(self, run: Run, identity: str | None) -> bool:
-        """Tell whether the run was written in this home.
-
-        0.1.0 did not record its home. Such a run belongs here if any directory that it still needs is in its place.
-        """
-        if run.state.home_id is not None:
-            own = run.state.folder_id
-            return run.state.home_id == identity and (own is None or own == self._fs.identity(run.folder))
-        open_units = [unit.swap for unit in run.state.units.values() if not unit.final]
-        # guard: run_without_home
-        return not open_units or any(self._is_in_place(run, swap) for swap in open_units)
-
-    def _is_in_place(self, run: Run, swap: Swap) -> bool:
-        places = {
-            swap.live: (swap.live_id, swap.new_id),
-            run.path(swap.old): (swap.live_id,),
-            run.path(swap.new): (swap.new_id,),
-            run.path(swap.aside): (swap.new_id,),
-        }
-        return any(self._fs.identity(path) in known for path, known in places.items())
+        """Tell whether the run was written in this home and in this directory."""
+        return run.state.home_id == identity and run.state.folder_id == self._fs.identity(run.folder)
 
     def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
         self._copied[folder] = WarningCode.JOURNAL_OF_COPY.text(

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.values.layout import LOG, RECORDS, SETTLED, LeaseFile, RunFolder
 from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.runs.home_format import MARKER
 
 
 def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str]) -> str | None:
@@ -36,7 +37,7 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
 
 def _other_content(fs: FileSystem, entry: Status, run_folders: Collection[str]) -> str | None:
     """Return the path of something that is not a record, a lease or a file of the commit log; or None."""
-    if LeaseFile.parse(entry.name) or (entry.is_dir and entry.name == LOG):
+    if entry.name == MARKER or LeaseFile.parse(entry.name) or (entry.is_dir and entry.name == LOG):
         return None
     if entry.is_dir and entry.name == SETTLED:
         return next((inner.path for inner in fs.list(entry.path) if inner.is_dir), None)

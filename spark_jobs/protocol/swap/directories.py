@@ -228,7 +228,7 @@ def _opened(fs: DataDirectories, location: str, names: Sequence[str]) -> Sequenc
 
 
 def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: WriterRules) -> None:
-    left = rules.staged and not entry.is_dir  # 0.1.0 moved hidden files with the originals
+    left = rules.staged and not entry.is_dir  # a cleanup moves hidden files back to the live directory
     if rules.is_staging(entry.name, entry.is_dir) and not left:  # guard: staging_in_unit
         raise _staged(fs, entry, rules)
     if entry.is_dir and is_home(entry.name):

@@ -159,9 +159,8 @@ class ForwardSwap(SwapExecutor):
         reason = self._replacement_reason(paths, found)
         if reason:
             return self._revert(paths, reason)
-        known = _without_lost_flags(paths.swap)
         # guard: carry_late_files
-        moved_files = move_late_files(self._fs, known, paths.old, paths.live, found)
+        moved_files = move_late_files(self._fs, paths.swap.originals, paths.old, paths.live, found)
         return SwapResult(journal.COMMITTED, moved_files=moved_files)
 
     def _replacement_reason(self, paths: SwapPaths, now: FileListing) -> str | None:
@@ -181,12 +180,6 @@ class ForwardSwap(SwapExecutor):
             return self._overwritten_result(paths)
         self._move_live_to_aside(paths, reason)
         return reason
-
-
-def _without_lost_flags(swap: Swap) -> FileListing:
-    """Return the originals without the flags that were not copied: 0.1.0 copied only `_SUCCESS`."""
-    copied = _flags(swap.compacted)
-    return FileListing.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
 
 
 def _flags(files: FileListing) -> set[str]:

@@ -63,9 +63,7 @@ def move_late_files(
             " another name if its rows belong there"
         )
     known = {file.name: file for file in ours.files}
-    # 0.1.0 journaled hidden files too. They are moved to the live directory as well.
-    # guard: kept_carried
-    added = [file for file in here.files if file.is_kept or _is_new(file, known)]
+    added = [file for file in here.files if _is_new(file, known)]
     for file in added:
         _move_file(fs, file, folder, live)
     return sum(file.is_data for file in added)
@@ -104,7 +102,7 @@ def _is_empty_copy(fs: DataDirectories, live: str, name: str) -> bool:
 
 
 def move_hidden_files(fs: DataDirectories, folder: str, live: str) -> None:
-    """Move hidden files with content, which 0.1.0 kept with the originals, back into the live directory."""
+    """Move hidden files with content, which no journal lists, back into the live directory: a writer looks for them."""
     if fs.status(live) is None:
         return
     for file in fs.list_files(folder).files:

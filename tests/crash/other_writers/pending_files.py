@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from spark_jobs.core.values.model import FileEntry, name_of
+from spark_jobs.core.values.model import name_of
 from tests.crash.flat_table import AT_ONCE, HOME, LIVE
 from tests.crash.model_spark import encode_rows
 from tests.crash.scenario import FLAT, run
@@ -44,17 +43,8 @@ def commit(sim: SimulatedCluster, ids: list[int]) -> bool:
 
 
 def took_along(sim: SimulatedCluster, name: str = name_of(PENDING)) -> None:
-    """A hidden file lies with the originals, and in the journal, as 0.1.0 left it."""
+    """A hidden file lies with the originals, which no journal lists."""
     (old,) = {
         path for path, _, inode in sim.tree.walk(HOME) if path.endswith("/flat") and "/__originals_" in path
     }
     sim.tree.rename(PENDING, f"{old}/{name}")
-    number = sim.tree.find(f"{old}/{name}")
-    assert number is not None
-    file = sim.tree.inodes[number]
-    entry = FileEntry(name, file.length, file.mtime, number)
-    for path, record, inode in list(sim.tree.walk(HOME)):
-        if "/journal/" in path and b"PREPARED" in inode.content:
-            body = json.loads(inode.content)
-            body["swaps"][0]["originals"].append(entry.to_json())
-            sim.tree.change(record, content=json.dumps(body).encode())

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.crash import writers
 from tests.crash.crashes import crash_states
-from tests.crash.fault_injection import Fault, Killed
-from tests.crash.flat_table import HOME, LIVE, compact, only, originals, out, writing, written
+from tests.crash.fault_injection import Fault
+from tests.crash.flat_table import LIVE, compact, only, originals, out, writing, written
 from tests.crash.model_spark import encode_rows
 from tests.crash.oracle import check
 from tests.crash.other_writers.pending_files import put, rollback
@@ -136,21 +135,3 @@ def test_a_success_file_with_text_is_the_newest_one(sim: SimulatedCluster) -> No
     inode = sim.tree.get(f"{LIVE}/_SUCCESS")
     assert inode is not None
     assert inode.content == b'{"files": 5}'
-
-
-def test_a_flag_that_an_earlier_version_did_not_copy_is_in_its_place_again(sim: SimulatedCluster) -> None:
-    """0.1.0 copied `_SUCCESS` alone, and was killed before the swap."""
-    sim.tree.write(f"{LIVE}/DONE", b"")
-    fault = Fault.crash_before(lambda point: point.op == "rename" and point.args[0] == LIVE)
-    with pytest.raises(Killed):
-        compact(sim.client(fault))
-    for path, number, inode in list(sim.tree.walk(HOME)):
-        if "/__compact_tmp_" in path and path.endswith("/DONE"):
-            sim.tree.remove(path)
-        elif b"PREPARED" in inode.content:
-            body = json.loads(inode.content)
-            (intent,) = body["swaps"]
-            intent["compacted"] = [file for file in intent["compacted"] if file["name"] != "DONE"]
-            sim.tree.change(number, content=json.dumps(body).encode())
-    assert compact(sim.client())["exit_code"] == 0
-    assert sim.tree.find(f"{LIVE}/DONE") is not None

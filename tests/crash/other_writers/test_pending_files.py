@@ -74,7 +74,7 @@ def test_wherever_a_verb_dies_all_is_in_its_place(sim: SimulatedCluster, verbs: 
         assert check(state.sim) == [], str(state)
 
 
-def test_what_an_earlier_version_took_along_returns_before_a_cleanup(sim: SimulatedCluster) -> None:
+def test_a_hidden_file_with_the_originals_returns_before_a_cleanup(sim: SimulatedCluster) -> None:
     ids = pending(sim)
     sim.advance(2 * DAY)
     compact(sim.client())
@@ -84,7 +84,7 @@ def test_what_an_earlier_version_took_along_returns_before_a_cleanup(sim: Simula
     assert check(sim) == []
 
 
-def test_what_an_earlier_version_took_along_goes_back_with_the_originals(sim: SimulatedCluster) -> None:
+def test_a_hidden_file_with_the_originals_goes_back_with_them(sim: SimulatedCluster) -> None:
     ids = pending(sim)
     sim.advance(2 * DAY)
     compact(sim.client())
@@ -133,8 +133,10 @@ def test_an_empty_pending_file_that_was_given_up_stops_nothing(sim: SimulatedClu
 
 
 @pytest.mark.parametrize("verb", [rollback, cleanup])
-def test_staging_that_an_earlier_version_took_along_stops_nothing(sim: SimulatedCluster, verb: Any) -> None:
-    """Before, its name was one like any other; nobody works in our own folders."""
+def test_a_hidden_file_with_the_originals_that_is_named_like_staging_is_none(
+    sim: SimulatedCluster, verb: Any
+) -> None:
+    """Nobody works in our own directories."""
     pending(sim)
     sim.advance(2 * DAY)
     compact(sim.client())

@@ -36,7 +36,7 @@ def test_names_of_kafka_connect_are_a_refusal(sim: SimulatedCluster) -> None:
     assert check(sim) == []
 
 
-def test_a_summary_that_an_earlier_version_took_along_does_not_return(sim: SimulatedCluster) -> None:
+def test_a_summary_with_the_originals_does_not_return(sim: SimulatedCluster) -> None:
     put(sim, PENDING, b"PAR1")
     sim.advance(2 * DAY)
     compact(sim.client())

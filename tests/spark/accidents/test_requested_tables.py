@@ -29,7 +29,7 @@ def test_a_metastore_that_is_down_is_no_empty_database(
         raise MetastoreError("cannot look up the database: connection refused")
 
     monkeypatch.setattr(Metastore, "database_exists", down)
-    report = Report("compact", "0.1.0")
+    report = Report("compact", "0.2.0.dev0")
     job.run(
         spark_services(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report
     )

@@ -10,6 +10,7 @@ from spark_jobs.core.records.journal import Record, RunState, fold
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileEntry, FileListing, parent
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
+from tests.unit.core.run_record import run_body
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 HOME = "file:/t/.lakekeeper"
@@ -143,7 +144,7 @@ def files(*names: str, size: int = 10, mtime: int = 1) -> FileListing:
 
 def swap(value: str, originals: FileListing, compacted: FileListing, stamp: int = 1) -> Swap:
     spec = (("p", value),)
-    old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("old", "compact_tmp", "undone"))
+    old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("originals", "compact_tmp", "undone"))
     conflict = f"__conflict_{stamp}/p={value}"
     return Swap(spec, f"file:/t/p={value}", new, old, aside, conflict, "L", "N", originals, compacted, 5)
 
@@ -152,7 +153,7 @@ def run_state(*swaps: Swap, minute: int = 0, then: str | None = None, user: str 
     """A run that swapped these units, and what became of all of them `then`."""
     units = [{"unit": s.unit.key} for s in swaps]
     records = [
-        Record(journal.RUN, _at(minute), {"table": "db.t", "location": "file:/t", "user": user}),
+        Record(journal.RUN, _at(minute), run_body(user=user)),
         Record(journal.PREPARED, _at(minute), {"swaps": [s.to_json() for s in swaps]}),
         Record(journal.COMMITTED, _at(minute + 1), {"units": units}),
     ]

@@ -8,8 +8,10 @@ from datetime import timedelta
 from spark_jobs.core.records import journal
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.protocol.commit_log.publisher import log_runs
+from spark_jobs.protocol.runs.home_format import create_home
 from spark_jobs.protocol.runs.journal_store import Journal, Run
 from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, swap
+from tests.unit.core.run_record import run_body
 
 ONE = swap("1", files("a", "b"), files("c"))
 FACTS = TableFacts(
@@ -22,9 +24,11 @@ def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int 
     folder = f"{HOME}/{run_id}.{attempt * 12}"
     fs.time, now = NOW + timedelta(minutes=minute), fs.time
     kept = Journal(fs, folder, now=fs.now)
+    create_home(fs, HOME)
     kept.open()
     kept.append(
-        journal.RUN, table="db.t", location="file:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
+        journal.RUN,
+        **run_body(homes=[HOME], user="etl", home_id=fs.identity(HOME), folder_id=fs.identity(folder)),
     )
     kept.append(journal.PREPARED, swaps=[ONE.to_json()])
     for kind in (journal.COMMITTED, *kinds):

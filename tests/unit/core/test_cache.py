@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -140,21 +140,8 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     assert seen().settle(2, minor, None).is_settled(minor)
 
 
-def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them() -> None:
+def test_verdicts_and_figures_of_files_are_kept() -> None:
     refusal = Refusal(RefusalCode.ENCRYPTED, "a file is encrypted", "a command")
-    fine = replace(seen(), unit="fine").judge(Verdict.of("b", None, 3))
-    refused = seen().judge(Verdict.of("b", refusal))
-    data = cache.encode({"fine": fine, UNIT.key: refused, "other": replace(seen(), unit="other")})
-    found = cache.decode(data, "survey")
-    assert found == {"fine": fine, UNIT.key: refused, "other": replace(seen(), unit="other")}
-    again = found[UNIT.key].verdict.refusal
-    assert (again.code, again.reason, again.command) == ("ENCRYPTED", "a file is encrypted", "a command")
-    assert {frozenset(row) for row in cache.unpacked(data)["units"]} == {
-        frozenset(asdict(seen())) - {"verdict", "figures"}
-    }
-
-
-def test_figures_of_files_travel_apart_and_an_earlier_version_does_not_see_them() -> None:
     figures = FileFigures(
         newest=123,
         small_files=2,
@@ -164,17 +151,23 @@ def test_figures_of_files_travel_apart_and_an_earlier_version_does_not_see_them(
         large_bytes=90,
         large_from=50,
     )
-    known = replace(seen(), figures=figures)
-    data = cache.encode({UNIT.key: known, "other": replace(seen(), unit="other")})
-    assert cache.decode(data, "survey") == {UNIT.key: known, "other": replace(seen(), unit="other")}
-    earlier = cache.packed({"units": cache.unpacked(data)["units"]})
-    assert cache.decode(earlier, "survey")[UNIT.key] == seen()
+    fine = replace(seen(), unit="fine", figures=figures).judge(Verdict.of("b", None, 3))
+    known = {
+        "fine": fine,
+        UNIT.key: seen().judge(Verdict.of("b", refusal)),
+        "other": replace(seen(), unit="other"),
+    }
+    found = cache.decode(cache.encode(known), "survey")
+    assert found == known
+    again = found[UNIT.key].verdict.refusal
+    assert (again.code, again.reason, again.command) == ("ENCRYPTED", "a file is encrypted", "a command")
 
 
-def test_a_refusal_of_a_later_version_is_no_verdict() -> None:
-    later = cache.packed({"units": [], "verdicts": {"u": {"basis": "b", "code": "NEWER"}}})
+def test_a_code_that_is_not_known_is_no_verdict() -> None:
+    body = cache.unpacked(cache.encode({UNIT.key: seen().judge(Verdict("b"))}), "survey-1")
+    body["units"][0]["verdict"]["code"] = "NEWER"
     with pytest.raises(BrokenLog, match="survey-1"):
-        cache.decode(later, "survey-1")
+        cache.decode(cache.packed(body), "survey-1")
 
 
 @pytest.mark.parametrize("code", ["LENIENT", "TIMEZONE", "CODEC", "NOT_TEXT"])
@@ -201,16 +194,6 @@ def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
         cache.basis(facts, Thresholds(), None, "2"),
     ]
     assert len({known, *others}) == 9
-
-
-def test_figures_of_an_earlier_version_are_read() -> None:
-    earlier = cache.packed({"units": [_without_settled(seen())]})
-    assert cache.decode(earlier, "survey") == {UNIT.key: seen()}
-
-
-def _without_settled(cached: CachedUnit) -> dict[str, object]:
-    later = ("settled_files", "settled_for", "verdict", "figures")
-    return {key: value for key, value in asdict(cached).items() if key not in later}
 
 
 @pytest.mark.parametrize(

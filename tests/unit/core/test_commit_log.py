@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from spark_jobs.core.messages.errors import OtherVersion
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.change import change_of, joined
 from spark_jobs.core.records.snapshots import COMPACT, ROLLBACK, BrokenLog, Sizes, Snapshot
@@ -69,20 +70,8 @@ def test_the_log_does_not_bring_back_a_home_that_is_gone() -> None:
     assert (fs.folders, fs.files) == (set(), {})
 
 
-@pytest.mark.parametrize("hint", [None, b"", b"x", b"1", b"7"])
-def test_the_hint_is_only_a_hint(hint: bytes | None) -> None:
-    fs = MemoryFs()
-    log(fs).publish(compact("r"))
-    second = log(fs).publish(replace(compact("s"), entries=()))
-    path = f"{HOME}/log/snapshot/LATEST"
-    del fs.files[path]
-    if hint is not None:
-        fs.files[path] = hint, 0
-    assert log(fs).latest() == second
-
-
 def test_the_latest_snapshot_takes_one_listing_and_one_read() -> None:
-    """The listing tells owner and size, too. The hint would be a read and two questions."""
+    """The listing tells owner and size, too."""
     fs = MemoryFs()
     log(fs).publish(compact())
     fs.calls.clear()
@@ -108,7 +97,7 @@ def test_a_file_of_a_later_version_is_not_read() -> None:
     [path] = [path for path in fs.files if path.endswith("/snapshot-1")]
     body = json.loads(fs.files[path][0])
     fs.files[path] = json.dumps({**body, "schema_version": 2}).encode(), 0
-    with pytest.raises(BrokenLog, match="schema_version 2"):
+    with pytest.raises(OtherVersion, match=r"schema 2; this version .* reads only schema 1"):
         log(fs).publish(compact("s"))
 
 

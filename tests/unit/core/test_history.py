@@ -18,6 +18,7 @@ from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.journaled_runs import FACTS, ONE
+from tests.unit.core.run_record import run_body
 
 AGAIN = swap("1", files("c"), files("d"), stamp=2)
 OTHER = swap("2", files("x"), files("y"))
@@ -97,7 +98,7 @@ def test_the_journals_alone_tell_the_whole_story() -> None:
 
 def test_a_run_that_was_interrupted_is_on_record() -> None:
     records = [
-        Record(journal.RUN, NOW, {"table": "db.t", "user": "etl"}),
+        Record(journal.RUN, NOW, run_body(user="etl")),
         Record(journal.PREPARED, NOW, {"swaps": [ONE.to_json()]}),
     ]
     state = fold(records)

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs import __version__
+from spark_jobs.core.messages.errors import OtherVersion, Unsafe
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import Record, fold
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileEntry, FileListing
+from tests.unit.core.run_record import run_body
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 
@@ -42,21 +44,19 @@ def test_records_survive_the_file_and_unreadable_ones_stop_everything() -> None:
     again = Record.decode(original.encode(), "000001.json")
     assert Swap.from_json(again.body["swaps"][0]) == swap(None)
     assert again.at == original.at
-    for bad in (
-        b"",
-        b"{}",
-        b"[]",
-        b'{"schema_version": 2, "kind": "RUN", "at": "2026-01-01T00:00:00+00:00"}',
-    ):
+    for bad in (b"", b"{}", b"[]"):
         with pytest.raises(Unsafe, match="nothing is changed"):
             Record.decode(bad, "000007.json")
+    later = b'{"schema_version": 2, "version": "0.9", "kind": "RUN", "at": "2026-01-01T00:00:00+00:00"}'
+    with pytest.raises(OtherVersion, match=rf"000007\.json was written by version '0\.9'.* {__version__}"):
+        Record.decode(later, "000007.json")
 
 
 def test_a_run_is_what_its_records_add_up_to() -> None:
     one, two = swap("1"), swap("2")
     state = fold(
         [
-            record(journal.RUN, table="db.t", homes=["a"], location="file:/t"),
+            record(journal.RUN, **run_body(homes=["a"])),
             record(journal.PREPARED, swaps=[one.to_json(), two.to_json()]),
             record(journal.COMMITTED, 5, units=[{"unit": one.unit.key}]),
             record(journal.DISCARDED, 6, units=[{"unit": two.unit.key}]),
@@ -76,11 +76,11 @@ def test_a_journal_that_makes_no_sense_is_not_acted_on() -> None:
     with pytest.raises(Unsafe):
         fold([record(journal.COMMITTED, units=[])])
     with pytest.raises(Unsafe, match="never prepared"):
-        fold([record(journal.RUN, table="t"), record(journal.COMMITTED, units=[{"unit": "x"}])])
+        fold([record(journal.RUN, **run_body(table="t")), record(journal.COMMITTED, units=[{"unit": "x"}])])
 
 
 def test_a_unit_that_still_holds_originals_is_never_prepared_again() -> None:
-    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    first = [record(journal.RUN, **run_body(table="t")), record(journal.PREPARED, swaps=[swap().to_json()])]
     units = [{"unit": swap().unit.key}]
     for kind in (journal.COMMITTED, journal.ROLLBACK_PREPARED, journal.CLEANUP_CLAIMED):
         with pytest.raises(Unsafe, match=kind):
@@ -93,7 +93,7 @@ def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
     units = [{"unit": swap().unit.key}]
     state = fold(
         [
-            record(journal.RUN, table="t"),
+            record(journal.RUN, **run_body(table="t")),
             record(journal.PREPARED, swaps=[swap().to_json()]),
             record(journal.COMMITTED, 1, units=units),
             record(journal.CLEANUP_CLAIMED, 90, units=units),
@@ -123,13 +123,13 @@ def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
 def test_a_run_is_unfinished_while_somebody_is_in_it_or_an_intent_is_open(
     records: list[Record], unfinished: bool
 ) -> None:
-    state = fold([record(journal.RUN, table="t"), *records])
+    state = fold([record(journal.RUN, **run_body(table="t")), *records])
     assert state is not None
     assert state.unfinished is unfinished
 
 
 def test_a_rollback_does_not_take_the_outcome_of_the_compaction_back() -> None:
-    done = [record(journal.RUN, table="t"), record(journal.FINISHED, outcome="done")]
+    done = [record(journal.RUN, **run_body(table="t")), record(journal.FINISHED, outcome="done")]
     outcomes = [fold([*done, record(journal.ENTERED, verb=verb)]) for verb in ("rollback", "compact")]
     assert [state.outcome for state in outcomes if state] == ["done", None]
 
@@ -137,7 +137,7 @@ def test_a_rollback_does_not_take_the_outcome_of_the_compaction_back() -> None:
 def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
     more = FileListing.of([FileEntry("a", 1, 2, 3), FileEntry("late", 1, 2, 4)])
     units = [{"unit": swap().unit.key, "originals": more.to_json()}]
-    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    first = [record(journal.RUN, **run_body(table="t")), record(journal.PREPARED, swaps=[swap().to_json()])]
     state = fold([*first, record(journal.COMMITTED, units=units)])
     assert state is not None
     assert next(iter(state.units.values())).swap.originals == more
@@ -145,7 +145,7 @@ def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
 
 def test_the_directory_that_lies_aside_in_their_place_is_known_from_then_on() -> None:
     units = [{"unit": swap().unit.key, "live_id": "another"}]
-    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    first = [record(journal.RUN, **run_body(table="t")), record(journal.PREPARED, swaps=[swap().to_json()])]
     state = fold([*first, record(journal.COMMITTED, units=units)])
     assert state is not None
     assert next(iter(state.units.values())).swap == replace(swap(), live_id="another")

@@ -157,7 +157,7 @@ def test_a_bound_of_an_unknown_type_is_an_error() -> None:
 
 @pytest.mark.parametrize("part", ["location", "files", "environment", "kinds"])
 def test_content_without_a_part_is_broken(part: str) -> None:
-    body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",)))))
+    body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",)))), "file")
     del body[part]
     with pytest.raises(BrokenLog):
         decode(packed(body), "file")
@@ -186,7 +186,7 @@ def test_content_of_other_types_is_broken(change: dict) -> None:
 
 def test_a_bound_that_is_no_number_is_broken() -> None:
     figures = {"id": LeafStatistics(1, 1, Bounds(Decimal(1), Decimal(2)))}
-    body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",), statistics=figures))))
+    body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",), statistics=figures))), "file")
     body["kinds"][0][1]["leaves"]["id"][2][0] = {"decimal": "none"}
     with pytest.raises(BrokenLog):
         decode(packed(body), "file")

@@ -35,15 +35,6 @@ def test_no_directory_of_a_run_has_what_lakekeeper_0_0_6_takes_for_its_own() -> 
     assert not [folder for folder in folders if "__old_" in folder]
 
 
-def test_the_directory_of_originals_of_an_earlier_release_is_one_too() -> None:
-    assert (
-        layout.working_folder("__old_1772323200") == layout.working_folder("__originals_1772323200") == "old"
-    )
-    assert (
-        layout.timestamp_of("__originals_1772323200") == layout.timestamp_of("__old_1772323200") == 1772323200
-    )
-
-
 def test_run_ids_and_folders() -> None:
     assert layout.check_run_id("a-B_9") == "a-B_9"
     for bad in ("", "a:b", "a.b", "x" * 65, "a\n"):

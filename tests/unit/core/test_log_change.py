@@ -11,6 +11,7 @@ from spark_jobs.core.records.change import Change, change_of, changes_of
 from spark_jobs.core.records.snapshots import ADD, CLEANUP, COMPACT, DELETE, ROLLBACK, Sizes, merge
 from tests.unit.core.faulty_memory_fs import NOW, files, run_state, swap
 from tests.unit.core.memory_log import ONE
+from tests.unit.core.run_record import run_body
 
 
 def names(change: Change) -> list[tuple[str, str]]:
@@ -45,7 +46,7 @@ def test_a_cleanup_moves_no_file_that_anybody_reads() -> None:
 def test_a_unit_that_was_never_swapped_is_no_change(kind: str) -> None:
     one = swap("1", files("a"), files("b"))
     records = [
-        journal.Record(journal.RUN, NOW, {"table": "db.t"}),
+        journal.Record(journal.RUN, NOW, run_body()),
         journal.Record(journal.PREPARED, NOW, {"swaps": [one.to_json()]}),
         journal.Record(kind, NOW, {"units": [{"unit": one.unit.key}]}),
     ]

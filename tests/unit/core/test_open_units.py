@@ -78,7 +78,7 @@ _OPEN = st.builds(
 
 @given(st.dictionaries(st.text(max_size=3), _OPEN, max_size=3))
 def test_what_was_written_is_read(units: dict[str, OpenUnit]) -> None:
-    assert decode(encode(units)) == units
+    assert decode(encode(units), "open-1") == units
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_what_was_written_is_read(units: dict[str, OpenUnit]) -> None:
 def test_what_is_no_such_file_is_not_read(row: dict[str, object]) -> None:
     good = {"since": at(1), "days": 1, "last": "2026-02-01", "attempts": [0]}
     body = {"attempts": [vars(attempt(1))], "open": {"a": good}}
-    assert decode(packed(body))["a"].days == 1
+    assert decode(packed(body), "open-1")["a"].days == 1
     with pytest.raises(DECODING_ERRORS):
-        decode(packed({**body, "open": {"a": {**good, **row}}}))
+        decode(packed({**body, "open": {"a": {**good, **row}}}), "open-1")
 
 
 @pytest.mark.parametrize("key", ["at", "outcome", "code"])
@@ -107,6 +107,6 @@ def test_texts_that_no_job_has_written_are_not_read(key: str) -> None:
     good = {"since": at(1), "days": 1, "last": "2026-02-01", "attempts": [0]}
     body = {"attempts": [{**vars(attempt(1)), key: "x" * 65}], "open": {"a": good}}
     with pytest.raises(DECODING_ERRORS):
-        decode(packed(body))
+        decode(packed(body), "open-1")
     long = {**vars(attempt(1)), "reason": "x" * 9999}
-    assert len(decode(packed({**body, "attempts": [long]}))["a"].attempts[0].reason or "") == 300
+    assert len(decode(packed({**body, "attempts": [long]}), "open-1")["a"].attempts[0].reason or "") == 300

@@ -23,7 +23,7 @@ def table(*outcomes: str, name: str = "db.t") -> TableReport:
 def report(
     *tables: TableReport, by_name: bool = True, error: str | None = None, usage: bool = False
 ) -> Report:
-    return Report("compact", "0.1.0", by_name=by_name, error=error, usage=usage, tables=list(tables))
+    return Report("compact", "0.2.0.dev0", by_name=by_name, error=error, usage=usage, tables=list(tables))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_finds_the_jobs_of_this_installation():
 
 
 def test_says_what_to_do_when_the_jobs_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "__file__", str(tmp_path / "lakekeeper_provider" / "submission" / "bundle.py"))
+    monkeypatch.setattr(
+        bundle, "__file__", str(tmp_path / "lakekeeper_provider" / "submission" / "bundle.py")
+    )
     with pytest.raises(UsageError, match="install airflow-provider-lakekeeper again"):
         bundle.jobs_folder()

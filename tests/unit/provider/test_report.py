@@ -182,7 +182,7 @@ def test_log_shows_where_the_time_went():
     assert report_text.render(report.parse(json.dumps(done), "compact")).endswith(
         "phases: start 6.1 s, write 2.3 s"
     )
-    del done["phases"]  # earlier versions have none
+    del done["phases"]
     assert "phases" not in report_text.render(report.parse(json.dumps(done), "compact"))
 
 

@@ -101,7 +101,7 @@ def test_airflow_finds_the_provider(installed):
         "from airflow.providers_manager import ProvidersManager; "
         "print(ProvidersManager().providers['airflow-provider-lakekeeper'].version)"
     )
-    assert python(installed, "-c", program).split()[-1] == "0.1.0"
+    assert python(installed, "-c", program).split()[-1] == "0.2.0.dev0"
 
 
 def test_the_command_is_declared_and_runs(installed):
