@@ -21,7 +21,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
     with job.session(name) as session:
         if session.options.dry_run:
             return dry_run(job, session, wanted)
-        compaction = TableCompaction(session, job.run_id, wanted, job.limits)
+        compaction = TableCompaction(session, job.run_id, wanted, job.admission)
         try:
             report = compaction.run()
         except PermissionError as error:

@@ -20,7 +20,7 @@ from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import CHECK
-from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.admission import Admission
 from spark_jobs.core.planning.planned import Planned, PlannedUnit, parse_plan
 from spark_jobs.core.planning.retention import check_retention
 from spark_jobs.core.rules.eligibility import check_runs
@@ -28,6 +28,7 @@ from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport
 from spark_jobs.core.wire.request import EVERY_TABLE, Request
 from spark_jobs.core.wire.summary import summary
+from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.measuring.phases import describe
@@ -46,7 +47,7 @@ class Job:
     """The inputs and services of one job.
 
     Attributes:
-        limits: what the job may still do; all tables share it.
+        admission: what the job may still do; all tables share it.
         planned: the units of the plan that is executed; None without a plan.
         ignored: by table, warnings about its properties that do not count.
         show: shows a text to the person who has started the job, besides the report.
@@ -57,7 +58,7 @@ class Job:
     layers: Layers
     request: Request
     run_id: str
-    limits: JobLimits
+    admission: JobAdmission
     planned: Planned | None = None
     show: Callable[[str], None] = _print
     ignored: dict[str, Sequence[str]] = field(default_factory=dict)
@@ -221,7 +222,8 @@ def _job(services: Services, invocation: Invocation) -> Job:
     if invocation.verb == "cleanup":
         check_retention(layers, whole, invocation.tables, invocation.database)
     run_id = invocation.run_id or _new_run_id()
-    return Job(invocation, services, layers, request, run_id, JobLimits.of(layers.resolve()), planned)
+    admission = JobAdmission(Admission.of(layers.resolve()))
+    return Job(invocation, services, layers, request, run_id, admission, planned)
 
 
 def _plan_to_execute(services: Services, invocation: Invocation) -> Planned:

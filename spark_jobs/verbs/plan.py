@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.planning.decisions import on_wire
 from spark_jobs.core.planning.pace import Pace
 from spark_jobs.core.planning.planned import options_of
 from spark_jobs.core.rules.strategy import FULL
@@ -42,7 +43,7 @@ def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
     pace = learned_pace(
         log_of(session.services.fs, session.facts, session.services.now, session.options.trusted_owners)
     )
-    job.limits.learn(pace)
+    job.admission.update(lambda admission: admission.learned(pace))
     units = [replace(unit, strategy=unit.strategy or FULL) if is_due(unit) else unit for unit in report.units]
     return _estimated(replace(report, units=units), pace).conclude(acted=PLANNED)
 
@@ -69,7 +70,8 @@ def complete_dry_run(job: Job, report: Report) -> None:
     again, so that no error in one can hide what was done.
     """
     report.tables = [
-        _estimated(table, job.limits.pace) if table.options is not None else table for table in report.tables
+        _estimated(table, job.admission.now.pace) if table.options is not None else table
+        for table in report.tables
     ]
 
 
@@ -79,22 +81,22 @@ def arrange(job: Job, report: Report) -> None:
     A table that was never compacted has the estimates of the pace of another one.
     """
     tables = sorted(report.tables, key=rank) if job.layers.resolve().order == "score" else report.tables
-    report.tables = [_limited(job, _estimated(table, job.limits.pace)) for table in tables]
+    report.tables = [_limited(job, _estimated(table, job.admission.now.pace)) for table in tables]
 
 
 def _limited(job: Job, table: TableReport) -> TableReport:
     """Return the table with the units DEFERRED that do not fit, and spend the budget of the job."""
     if not any(map(is_due, table.units)):
         return table
-    most = job.layers.resolve(table.table).max_held_bytes
-    job.limits.budget = job.limits.budget.of_table(most, table.held_bytes or 0)
+    most, held = job.layers.resolve(table.table).max_held_bytes, table.held_bytes or 0
+    job.admission.update(lambda admission: admission.of_table(most, held))
     units = [_limited_unit(job, unit) if is_due(unit) else unit for unit in table.units]
     return replace(table, units=units).conclude(acted=PLANNED)
 
 
 def _limited_unit(job: Job, unit: UnitReport) -> UnitReport:
-    lack = job.limits.budget.lacks(unit.amount)
-    if lack:
-        return replace(unit, outcome=UnitOutcome.DEFERRED, reason=lack)
-    job.limits.budget = job.limits.budget.spend(unit.amount)
-    return unit
+    deferral = job.admission.take(lambda admission: admission.take(unit.amount))
+    if deferral is None:
+        return unit
+    outcome, _, reason = on_wire(deferral)
+    return replace(unit, outcome=outcome, reason=reason)

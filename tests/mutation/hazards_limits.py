@@ -25,7 +25,7 @@ LIMITS = (
     Mutation(
         "H46-growth",
         "files that were added since the plan are read beyond the limits",
-        (Rewrite("growth_within_limits", "self.left.lacks(more) if more != NONE else None", "None"),),
+        (Rewrite("growth_within_limits", "self.reserved.lacks(more) if more != NONE else None", "None"),),
         (f"{_REQUESTED}::test_files_that_are_added_after_the_plan_count_in_the_limits",),
     ),
     Mutation(

@@ -99,21 +99,6 @@ class UnitChanged(LakekeeperError):
     """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
 
 
-class NothingToGain(LakekeeperError):
-    """The files of a unit differ in schema, and a compaction would leave as many files as there are.
-
-    `target_files` is the number of files that it would leave.
-    """
-
-    def __init__(self, reason: str, target_files: int) -> None:
-        super().__init__(reason)
-        self.target_files = target_files
-
-
-class Deferred(LakekeeperError):
-    """The unit is left to the next run, which takes it first: the deadline would be exceeded, or a limit is reached."""
-
-
 class VerificationFailed(LakekeeperError):
     """The data that was written differs from the data that was read. Nothing was swapped."""
 

@@ -56,7 +56,13 @@ class UnitOutcome(_Outcome):
         "It was named, and the table has no such partition; `code` is `PARTITION_NOT_FOUND`.",
         "Correct the name; if its load is late, the next run takes it.",
     )
-    CHANGED = ("changed", "A writer was active in it; nothing was swapped.", "The next run takes it.")
+    CHANGED = (
+        "changed",
+        "A writer was active in it: nothing was swapped; or it was swapped, and the writer has replaced or removed the"
+        " rewritten directory since: then `reason` says so, the writer's directory is the table, and the run keeps the"
+        " originals.",
+        "The next run takes it.",
+    )
     DEFERRED = (
         "deferred",
         "It was left to the next run; nothing was swapped. `reason` names the deadline or the limit.",

@@ -1,13 +1,11 @@
-"""How much a job may still read. Units that do not fit are deferred: the next job takes them first."""
+"""How much a job may still read, and how much a table may keep of originals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.messages.amounts import human
 from spark_jobs.core.options.limits import LimitOptions
-from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.values.progress import Amount
 
 
@@ -73,19 +71,3 @@ class Budget:
             self.units.plus(amount.units),
             self.held.plus(amount.bytes),
         )
-
-
-def within(units: Iterable[UnitPlan], budget: Budget) -> tuple[list[UnitPlan], Budget]:
-    """Return the units in their order, those DEFERRED that do not fit, and what is left of the budget.
-
-    A unit that does not fit does not keep smaller ones behind it from being compacted. Recoveries read no data, so
-    they are no part of a budget, and are never deferred.
-    """
-    found = []
-    for unit in units:
-        if unit.to_rewrite and unit.amount is not None:
-            lack = budget.lacks(unit.amount)
-            budget = budget if lack else budget.spend(unit.amount)
-            unit = unit.put_off(lack) if lack else unit
-        found.append(unit)
-    return found, budget

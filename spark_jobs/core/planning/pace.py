@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import Snapshot
@@ -94,8 +94,3 @@ class Pace:
 def end_of_run(units: int) -> timedelta:
     """Return the time to reserve for the end of a run that has compacted so many units of a table."""
     return timedelta(seconds=_END_SECONDS + units * _END_SECONDS_PER_UNIT)
-
-
-def too_late(deadline: datetime) -> str:
-    """Return why a unit is not begun."""
-    return f"it could not be finished before the deadline {deadline.isoformat()}"

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.messages.errors import NothingToGain, Refusal
+from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.planning.decisions import (
+    Decision,
+    Defer,
+    Irreducible,
+    Leave,
+    Recover,
+    Refuse,
+    Rewrite,
+    on_wire,
+)
 from spark_jobs.core.planning.task_plan import TaskPlan
 from spark_jobs.core.records.open_units import OpenUnit
 from spark_jobs.core.rules.health import Health, Thresholds, assess, score, settled
@@ -31,15 +41,12 @@ class Inputs:
 
 @dataclass(frozen=True)
 class UnitPlan:
-    """The plan of one unit. FLAGGED units are compacted, all others are left alone.
+    """The plan of one unit. A unit to rewrite or to recover is compacted, all others are left alone.
 
     Attributes:
-        inputs: the files to rewrite, if the unit is FLAGGED because of them. No other listing is kept, because a table
-            may have millions of files.
+        inputs: the files to rewrite, if they are small. No other listing is kept, because a table may have millions of
+            files.
         health: the figures of the unit's listing, or of an earlier one (`cached`).
-        refusal: why the unit must not be compacted.
-        reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
-            files are small: they cannot be fewer, or the unit is not due.
         cached: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
@@ -51,11 +58,9 @@ class UnitPlan:
     """
 
     unit: Unit
-    outcome: UnitOutcome
+    decision: Decision
     inputs: Inputs | None = None
     health: Health | None = None
-    refusal: Refusal | None = None
-    reason: str | None = None
     cached: CachedUnit | None = None
     fingerprint: str | None = None
     deferred_since: str | None = None
@@ -68,32 +73,24 @@ class UnitPlan:
     def listed(
         cls, unit: Unit, files: FileListing, health: Health, replication: int | None = None
     ) -> UnitPlan:
-        """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
+        """Return the plan of a unit that was listed. It is rewritten if its files are small."""
         inputs = Inputs(files, health, replication) if health.needs_compaction else None
-        return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint)
+        return cls(unit, _by_health(health), inputs, health, fingerprint=files.fingerprint)
 
     @classmethod
     def known(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
         """Return the plan of a unit by the figures of an earlier plan and, if it is flagged by them, by its verdict."""
         refusal = cached.verdict.refusal if cached.verdict and health.needs_compaction else None
-        plan = cls(unit, _outcome(health), health=health, cached=cached, fingerprint=cached.fingerprint)
+        plan = cls(unit, _by_health(health), health=health, cached=cached, fingerprint=cached.fingerprint)
         return plan.refused(refusal) if refusal else plan
 
-    @classmethod
-    def failed(cls, unit: Unit, reason: str) -> UnitPlan:
-        return cls(unit, UnitOutcome.FAILED, reason=reason)
-
-    @classmethod
-    def quarantined(cls, unit: Unit, reason: str) -> UnitPlan:
-        return cls(unit, UnitOutcome.QUARANTINED, reason=reason)
-
     def refused(self, refusal: Refusal) -> UnitPlan:
-        return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
+        return replace(self, decision=Refuse(refusal))
 
-    def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
+    def irreducible(self, found: Irreducible, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
         health = settled(self.health, found.target_files) if self.health else None
-        plan = replace(self, outcome=UnitOutcome.HEALTHY, health=health, reason=str(found), open=None)
+        plan = replace(self, decision=found, health=health, open=None)
         return plan.remember_settled(found.target_files, options)
 
     def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
@@ -114,7 +111,7 @@ class UnitPlan:
         return plan.refused(refusal) if refusal else plan
 
     def interrupted(self, reason: str) -> UnitPlan:
-        """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.
+        """Return the plan that recovers the unit, whatever its files are, unless it is refused.
 
         The compaction of the unit recovers the unfinished run first. A refusal by the verdict of an earlier analysis
         does not count: it is about the rewriting of the files, which is no part of the recovery.
@@ -122,17 +119,13 @@ class UnitPlan:
         by_verdict = self.cached is not None and self.cached.verdict is not None
         if self.refusal and not by_verdict:
             return self
-        return replace(self, outcome=UnitOutcome.FLAGGED, refusal=None, reason=reason)
-
-    def put_off(self, reason: str) -> UnitPlan:
-        """Return the plan of a unit that needs a compaction, and is left to the next job."""
-        return replace(self, outcome=UnitOutcome.DEFERRED, reason=reason)
+        return replace(self, decision=Recover(reason))
 
     @property
     def is_open(self) -> bool:
         """Tell whether it has small files and is not compacted, although it may be refused."""
         small = self.health is not None and self.health.needs_compaction
-        return self.needs_compaction or (small and self.outcome == UnitOutcome.SKIPPED)
+        return self.needs_compaction or (small and self.refusal is not None)
 
     def with_open(self, known: OpenUnit | None, now: str) -> UnitPlan:
         """Return the plan with what earlier jobs have noted of the unit.
@@ -143,22 +136,31 @@ class UnitPlan:
         shown = known.on(now) if known and self.is_open else None
         return replace(self, open=shown, was_open=known is not None)
 
-    def taken_up(self) -> UnitPlan:
-        """Return the plan, flagged again if the unit was put off."""
-        return (
-            self
-            if self.outcome != UnitOutcome.DEFERRED
-            else replace(self, outcome=UnitOutcome.FLAGGED, reason=None)
-        )
+    def undeferred(self) -> UnitPlan:
+        """Return the plan with what would be done without a limit."""
+        return replace(self, decision=self.decision.instead) if isinstance(self.decision, Defer) else self
+
+    @property
+    def outcome(self) -> UnitOutcome:
+        return on_wire(self.decision)[0]
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Return why the unit must not be compacted; None if it may be."""
+        return self.decision.refusal if isinstance(self.decision, Refuse) else None
 
     @property
     def flagged(self) -> bool:
-        return self.outcome == UnitOutcome.FLAGGED
+        return isinstance(self.decision, (Rewrite, Recover))
 
     @property
     def to_rewrite(self) -> bool:
         """Tell whether the unit is flagged because of its files, and does not have to be recovered first."""
-        return self.flagged and self.reason is None
+        return isinstance(self.decision, Rewrite)
+
+    @property
+    def deferred(self) -> bool:
+        return isinstance(self.decision, Defer)
 
     @property
     def amount(self) -> Amount | None:
@@ -192,12 +194,12 @@ class UnitPlan:
     @property
     def needs_compaction(self) -> bool:
         """Tell whether the unit has to be rewritten because of its files, now or by a later job."""
-        return self.to_rewrite or self.outcome == UnitOutcome.DEFERRED
+        return self.to_rewrite or self.deferred
 
     @property
     def _left_alone(self) -> str | None:
         """Return why it is not compacted although it has small files; None if it has none, or is compacted."""
-        return self.health.note if self.health and self.outcome == UnitOutcome.HEALTHY else None
+        return self.health.note if self.health and isinstance(self.decision, (Leave, Irreducible)) else None
 
     def report(self, tasks: TaskPlan | None = None, pressure: float = 0.0) -> UnitReport:
         """Return the unit's part of the report of an analysis.
@@ -206,14 +208,14 @@ class UnitPlan:
             tasks: how tasks will share its rewrite, if it is known.
             pressure: the used part of the fullest namespace quota above the unit.
         """
-        refusal = self.refusal
-        decided = self.outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and self.reason is None
+        outcome, code, reason = on_wire(self.decision)
+        decided = outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and reason is None
         return UnitReport.of(
             self.unit.to_json(),
-            self.outcome,
+            outcome,
             self.health,
-            code=refusal.code if refusal else None,
-            reason=refusal.reason if refusal else self.reason or self._left_alone,
+            code=code,
+            reason=reason or self._left_alone,
             fingerprint=self.fingerprint if decided else None,
             read_tasks=tasks.read if tasks and tasks.shuffled else None,
             score=score(self.health, pressure) if self.health and self.needs_compaction else None,
@@ -223,5 +225,5 @@ class UnitPlan:
         )
 
 
-def _outcome(health: Health) -> UnitOutcome:
-    return UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY
+def _by_health(health: Health) -> Decision:
+    return Rewrite() if health.needs_compaction else Leave()

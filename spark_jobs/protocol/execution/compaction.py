@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.messages.errors import Deferred, LakekeeperError, Refusal, UnitChanged
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
-from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.decisions import Decision, Defer, YieldToWriter
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.planning.wave_sizes import waves
@@ -15,11 +15,12 @@ from spark_jobs.core.records import journal
 from spark_jobs.core.values import layout
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.progress import Amount
+from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.schedule import Schedule
-from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
+from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, ended, failed
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
@@ -45,13 +46,15 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         run: Run,
         stamp: str,
         recovery: Recovery,
-        limits: JobLimits,
+        admission: JobAdmission,
     ) -> None:
         super().__init__(services, run, recovery)
-        self._limits = limits
-        self._schedule = Schedule(services, table.options.deadline, limits)
+        self._admission = admission
+        self._schedule = Schedule(services, admission)
         self._checks = Preconditions(services, table)
-        self._writer = UnitWriter(services, table, home, stamp, lambda path: self.entered.path(path), limits)
+        self._writer = UnitWriter(
+            services, table, home, stamp, lambda path: self.entered.path(path), admission
+        )
         joint = JointWriter(
             services,
             table,
@@ -75,29 +78,35 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         return item.amount or Amount()
 
     def prepare_wave(self, pool: Pool, items: Sequence[UnitPlan]) -> list[WrittenUnit | UnitResult]:
-        if items[0].unit.key in self._schedule.not_begun:
-            return [self._not_begun(item) for item in items]
+        if items[0].deferred:
+            return [ended(item.unit, item.decision, item.health) for item in items]
         written = zip(items, self._wave.write(pool, items))
         return list(pool.map(lambda pair: self._called_off(*pair), written))
 
-    def _not_begun(self, item: UnitPlan) -> UnitResult:
-        return failed(item.unit, Deferred(self._schedule.not_begun[item.unit.key]), item.health)
-
     def ended(self, results: Sequence[UnitResult]) -> None:
-        self._limits.note(result.report.outcome for result in results)
+        outcomes = [result.report.outcome for result in results]
+        self._admission.update(lambda admission: admission.ended(outcomes))
         self._schedule.ended(
             each.unit_key for each in results if each.report.outcome == UnitOutcome.COMPACTED
         )
 
-    def _called_off(self, item: UnitPlan, step: WrittenUnit | Exception) -> WrittenUnit | UnitResult:
-        return self.not_prepared(item, step) if isinstance(step, Exception) else step
+    def _called_off(
+        self, item: UnitPlan, step: WrittenUnit | Decision | Exception
+    ) -> WrittenUnit | UnitResult:
+        return step if isinstance(step, WrittenUnit) else self._not_written(item, step)
 
-    def prepare(self, item: UnitPlan) -> WrittenUnit:
-        return self._writer.write(item)
+    def prepare(self, item: UnitPlan) -> WrittenUnit | UnitResult:
+        return self._called_off(item, self._writer.write(item))
 
     def not_prepared(self, item: UnitPlan, error: Exception) -> UnitResult:
+        return self._not_written(item, error)
+
+    def _not_written(self, item: UnitPlan, why: Decision | Exception) -> UnitResult:
         self._writer.discard(item)  # guard: unit_failure_isolated
-        return failed(item.unit, self._writer.cause(item, error), item.health)
+        cause = self._writer.cause(item, why)
+        if isinstance(cause, Exception):
+            return failed(item.unit, cause, item.health)
+        return ended(item.unit, cause, item.health)
 
     def journal_intent(self, ready: Sequence[WrittenUnit]) -> None:
         found = {item.swap.unit.key: self.recovery.policy.created(item.swap.unit) for item in ready}
@@ -111,15 +120,23 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self._folders = Folders(self.services.fs.list)
 
     def act(self, ready: WrittenUnit) -> UnitResult:
+        late = self._writer.late()
+        if late is not None:
+            return self._deferred(ready, late)
         try:
             result = self._executor.swap(ready.swap, lambda: self._last_check(ready), ready.check_files)
-        except (UnitChanged, Deferred, Refusal) as called_off:
+        except (UnitChanged, Refusal) as called_off:
             self._discard(ready, self._executor.finish(ready.swap, str(called_off)))
             raise
         if result.kind == journal.COMMITTED:
             return self._committed(ready, result)
         self._discard(ready, result)
         raise (LakekeeperError if result.failed else UnitChanged)(result.problem)
+
+    def _deferred(self, ready: WrittenUnit, late: Defer) -> UnitResult:
+        """Discard a unit that is written, and was not swapped before the deadline."""
+        self._discard(ready, self._executor.finish(ready.swap, late.reason))
+        return ended(ready.plan.unit, late, ready.plan.health)
 
     def not_acted(self, ready: WrittenUnit, error: Exception) -> UnitResult:
         """Return the failed result. The intent is journaled as ended only after the swap state was read again."""
@@ -152,7 +169,7 @@ def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
     took = {"seconds": round(item.seconds, 3)} if item.codec else {}
     body = {**result.body(item.swap), **took}
     if result.problem:
-        changed = failed(unit, UnitChanged(result.problem), health)
+        changed = ended(unit, YieldToWriter(result.problem), health)
         return replace(changed, kind=journal.COMMITTED, record=body)
     report = compacted_report(item.swap, health, item.seconds, result.moved_files)
     if item.strategy is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.messages.errors import Deferred, UnitChanged
+from spark_jobs.core.messages.errors import UnitChanged
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.due import FileFigures, too_young
@@ -20,7 +20,7 @@ from spark_jobs.protocol.swap.directories import UnitListing, check_closed, list
 class Preconditions:
     """The checks of the units of one table.
 
-    Each check raises UnitChanged, Deferred or Refusal to call a unit off.
+    Each check raises UnitChanged or Refusal to call a unit off.
     """
 
     def __init__(self, services: Services, table: TablePlan) -> None:
@@ -29,7 +29,6 @@ class Preconditions:
 
     def before_write(self, location: str) -> UnitListing:
         """Return the listing of the unit, after checking that it may be written."""
-        self.check_deadline()
         with reading():
             listed = listed_unit(self._services.fs, location, self._table.rules)
         self._check_closed(location, listed.files)
@@ -44,7 +43,6 @@ class Preconditions:
             attributes: the attributes that were set on `new`, or None if an earlier attempt set them.
             folders: lists the directories above the unit.
         """
-        self.check_deadline()
         check_writers(folders, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
             self._check_attributes(swap, new, attributes)
@@ -54,12 +52,6 @@ class Preconditions:
             ) from None
         # A file that was opened again looks unchanged until its writer closes it, so that HDFS is asked again.
         self._check_closed(swap.live, swap.originals)  # guard: open_files_before_swap
-
-    def check_deadline(self) -> None:
-        """Raise Deferred if the deadline has passed."""
-        deadline = self._table.options.deadline
-        if deadline and self._services.now() >= deadline:
-            raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
     def _check_idle(self, files: FileListing) -> None:
         """Raise UnitChanged if a file was added since the plan, so that the unit is too young now."""

@@ -6,17 +6,13 @@ need no compaction, or is refused when its footers are read, units that were def
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 
-from spark_jobs.core.messages.errors import Deferred
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.options.definitions import writer_rules
-from spark_jobs.core.planning.budget import within
-from spark_jobs.core.planning.job_limits import JobLimits
-from spark_jobs.core.planning.pace import too_late
+from spark_jobs.core.planning.admission import Round
+from spark_jobs.core.planning.decisions import Rewrite
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records import journal
@@ -24,9 +20,10 @@ from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.progress import Amount
 from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.compaction import Compaction
+from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, failed
+from spark_jobs.protocol.execution.unit_results import UnitResult, ended
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.runs.journal_store import Run
@@ -81,23 +78,27 @@ class Rounds:
         runs: the folders of the run by home. It is updated in place: a folder may have another name afterwards.
     """
 
-    def __init__(self, session: TableSession, limits: JobLimits, start: Start, runs: dict[Home, Run]) -> None:
+    def __init__(
+        self, session: TableSession, admission: JobAdmission, start: Start, runs: dict[Home, Run]
+    ) -> None:
         self._session = session
         self._services = session.services
-        self._limits = limits
+        self._admission = admission
         self._start = start
         self._runs = runs
 
     def run(self) -> list[UnitResult]:
         """Rewrite and swap the units that are due. Return the result of each unit, also of those that are deferred."""
-        waiting = self._units()
-        chosen, waiting = self._choose(waiting)
-        results = self._compact(chosen, resume=True)
+        next_ = self._next(self._units())
+        results = self._compact(next_.chosen, resume=True)
         while True:
-            chosen, waiting = self._choose(waiting)
-            if not chosen:
-                return [*results, *map(_deferred, waiting)]
-            results += self._compact(chosen)
+            next_ = self._next(next_.waiting)
+            if not next_.chosen:
+                return [*results, *(ended(unit.unit, unit.decision, unit.health) for unit in next_.waiting)]
+            results += self._compact(next_.chosen)
+
+    def _next(self, waiting: Sequence[UnitPlan]) -> Round:
+        return self._admission.now.round(waiting, self._services.now())
 
     def _units(self) -> list[UnitPlan]:
         """Return the units that are still to be compacted, in their order.
@@ -106,34 +107,13 @@ class Rounds:
         run.
         """
         held = {key for run in self._runs.values() for key in _held(run)}
-        due = (UnitOutcome.FLAGGED, UnitOutcome.DEFERRED)
         return [
             unit
             for unit in self._start.plan.units
-            if unit.outcome in due and self._start.home(unit) in self._runs and unit.unit.key not in held
+            if (unit.flagged or unit.deferred)
+            and self._start.home(unit) in self._runs
+            and unit.unit.key not in held
         ]
-
-    def _choose(self, waiting: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[UnitPlan]]:
-        """Return the units of the next round, and those that go on waiting. As long as there are canaries to prove
-        themselves, no other units are begun."""
-        found = within(map(UnitPlan.taken_up, waiting), self._limits.budget)[0]
-        if self._limits.stopped:
-            found = [unit.put_off(self._limits.stopped) if unit.to_rewrite else unit for unit in found]
-        chosen = [unit for unit in found if unit.flagged]
-        if self._limits.canaries:
-            chosen = list(islice(self._fitting(chosen), self._limits.canaries))  # guard: canaries_alone
-            found = found if chosen else self._all_late(found)
-        keys = {unit.unit.key for unit in chosen}
-        return chosen, [unit for unit in found if unit.unit.key not in keys]
-
-    def _fitting(self, units: Sequence[UnitPlan]) -> Iterator[UnitPlan]:
-        """Yield the units each of which can be finished before the deadline, as far as this is known."""
-        deadline, now = self._start.plan.options.deadline, self._services.now()
-        return (unit for unit in units if self._limits.fitting([unit], deadline, now, 1))
-
-    def _all_late(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
-        deadline = self._start.plan.options.deadline
-        return [unit.put_off(too_late(deadline)) if unit.flagged and deadline else unit for unit in units]
 
     def _compact(self, units: Sequence[UnitPlan], *, resume: bool = False) -> list[UnitResult]:
         plan = self._plan(units)
@@ -141,22 +121,21 @@ class Rounds:
         stamp = next_timestamp(self._services.fs, self._runs.values(), now)
         results: list[UnitResult] = []
         amounts = {unit.unit.key: unit.amount for unit in units}
-        self._limits.begin_round(amounts.values())
+        self._admission.update(lambda admission: admission.begun(amounts.values()))
         for home in list(self._runs):
             results += self._compact_home(plan, home, stamp, resume=resume)
-        self._limits.spend(
-            [(each.report.outcome, _read(each.report, amounts.get(each.unit_key))) for each in results]
-        )
+        spent = [(each.report.outcome, _read(each.report, amounts.get(each.unit_key))) for each in results]
+        self._admission.update(lambda admission: admission.spent(spent))
         return results
 
     def _plan(self, units: Sequence[UnitPlan]) -> TablePlan:
         """Return the plan of one round."""
-        return replace(self._start.plan, canary=self._limits.canaries > 0, units=tuple(units))
+        return replace(self._start.plan, canary=self._admission.now.canaries > 0, units=tuple(units))
 
     def _compact_home(self, plan: TablePlan, home: Home, stamp: str, *, resume: bool) -> list[UnitResult]:
         run, parallelism = self._runs[home], plan.options.parallelism
         recovery = self._session.recovery()
-        compaction = Compaction(self._services, plan, home, run, stamp, recovery, self._limits)
+        compaction = Compaction(self._services, plan, home, run, stamp, recovery, self._admission)
         units = [unit for unit in plan.flagged if self._start.home(unit) == home]
         results = Waves(compaction, parallelism).run(units, self._resumed(home) if resume else ())
         self._runs[home] = compaction.entered
@@ -167,10 +146,7 @@ class Rounds:
         """Return the units that an earlier attempt has written and verified, with their current plans."""
         seen = {unit.unit.key: unit for unit in self._start.plan.units}
         ready = self._start.recovered[home].ready if home in self._start.recovered else []
-        return [
-            WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap)
-            for swap in ready
-        ]
+        return [WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, Rewrite())), swap) for swap in ready]
 
 
 def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
@@ -191,7 +167,3 @@ def reserved_bytes(runs: Iterable[Run]) -> int:
 
 def _held(run: Run) -> set[str]:
     return {key for key, unit in run.current().units.items() if not unit.final}
-
-
-def _deferred(unit: UnitPlan) -> UnitResult:
-    return failed(unit.unit, Deferred(unit.reason or ""), unit.health)

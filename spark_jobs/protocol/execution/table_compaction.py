@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.model import TableName, Unit, parent
@@ -17,6 +18,7 @@ from spark_jobs.core.values.progress import Amount
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
+from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.remembered import remember
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -44,7 +46,7 @@ class TableCompaction:
     Args:
         run_id: the id of the run. If that run is finished, a new generation of it is opened.
         wanted: the partition values of the units to compact, or None for all flagged units.
-        limits: those of the job, which its tables share.
+        admission: that of the job, which its tables share.
     """
 
     def __init__(
@@ -52,10 +54,10 @@ class TableCompaction:
         session: TableSession,
         run_id: str,
         wanted: Sequence[Mapping[str, str | None]] | None,
-        limits: JobLimits,
+        admission: JobAdmission,
     ) -> None:
         self._session = session
-        self._limits = limits
+        self._admission = admission
         self._counted = False
         self._services = session.services
         self._options = session.options
@@ -80,7 +82,7 @@ class TableCompaction:
         runs, fresh = self._open(start)
         self.begun = start.run_id
         self._began = self._services.clock.monotonic()
-        results = Rounds(self._session, self._limits, start, runs).run()
+        results = Rounds(self._session, self._admission, start, runs).run()
         start = remember(self._session, start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
@@ -103,11 +105,18 @@ class TableCompaction:
         self._session.notes += [text for text in plan.notes if text not in self._session.notes]
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
-        plan = self._limits.plan(plan, reserved_bytes(runs), len(_committed(earlier)))
+        plan = self._admitted(plan, reserved_bytes(runs), len(_committed(earlier)))
         if self._options.deadline and plan.flagged:
             log = log_of(self._services.fs, plan.facts, self._services.now, plan.options.trusted_owners)
-            self._limits.learn(learned_pace(log))
+            pace = learned_pace(log)
+            self._admission.update(lambda admission: admission.learned(pace))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
+
+    def _admitted(self, plan: TablePlan, held: int, compacted: int) -> TablePlan:
+        """Return the plan with the units deferred that the limits of the job leave to the next one."""
+        most, deadline = plan.options.max_held_bytes, plan.options.deadline
+        admission = self._admission.update(lambda before: before.of_table(most, held, deadline, compacted))
+        return replace(plan, units=admission.plan(plan.units))
 
     def _count(self, earlier: Sequence[Run]) -> None:
         """Count what earlier attempts of this run have compacted or written, so that a retry keeps the run's limits."""
@@ -115,10 +124,8 @@ class TableCompaction:
             return
         self._counted = True
         units = [unit for run in earlier for unit in run.current().units.values() if not unit.final]
-        for unit in units:
-            ended = UnitOutcome.COMPACTED if unit.kind == journal.COMMITTED else UnitOutcome.CHANGED
-            originals = unit.swap.originals
-            self._limits.spend([(ended, Amount(1, len(originals.data), originals.bytes))])
+        spent = [(_ended(unit), _read(unit.swap)) for unit in units]
+        self._admission.update(lambda admission: admission.spent(spent))
 
     def _recover(self) -> dict[Home, RecoveredRun]:
         runs = self._session.runs()
@@ -271,6 +278,15 @@ class TableCompaction:
             reason=f"a unit failed, and on_failure is 'undo': {describe_restored(restored)}",
             warnings=unique(report.warnings, warnings),
         )
+
+
+def _ended(unit: UnitState) -> UnitOutcome:
+    """Return the outcome of a unit that an earlier attempt has written, and maybe swapped."""
+    return UnitOutcome.COMPACTED if unit.kind == journal.COMMITTED else UnitOutcome.CHANGED
+
+
+def _read(swap: Swap) -> Amount:
+    return Amount(1, len(swap.originals.data), swap.originals.bytes)
 
 
 def _committed(runs: Iterable[Run]) -> list[Swap]:

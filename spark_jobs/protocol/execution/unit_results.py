@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.messages.errors import (
-    Deferred,
     LakekeeperError,
-    NothingToGain,
     Refusal,
     UnitChanged,
     Unsafe,
@@ -17,6 +15,7 @@ from spark_jobs.core.messages.errors import (
 )
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.decisions import Decision, Fail, Irreducible, Refuse, YieldToWriter, on_wire
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
@@ -57,20 +56,35 @@ class UnitResult:
     trashed: int = 0
 
 
+def ended(
+    unit: Unit, decision: Decision, health: Health | None = None, *, unknown: bool = False
+) -> UnitResult:
+    """Return the result of a unit that was not compacted."""
+    if isinstance(decision, Irreducible):
+        health = settled(health, decision.target_files) if health else None
+    outcome, code, reason = on_wire(decision)
+    report = UnitReport.of(unit.to_json(), outcome, health, code=code, reason=reason)
+    return UnitResult(unit.key, report, outcome_unknown=unknown)
+
+
 def failed(
     unit: Unit, error: Exception, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
     """Return the result of a unit whose compaction ended with this error."""
-    values = unit.to_json()
+    refusal = error if isinstance(error, Refusal) else None
+    result = ended(unit, decision_of(error, unit), health, unknown=unknown and refusal is None)
+    return replace(result, refusal=refusal)
+
+
+def decision_of(error: Exception, unit: Unit) -> Decision:
+    """Return what an error means for a unit that is compacted."""
     if isinstance(error, Refusal):
         active = error.code == RefusalCode.ACTIVE_WRITER.name
-        outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
-        report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
-        return UnitResult(unit.key, report, refusal=error)
-    if isinstance(error, NothingToGain):
-        health = settled(health, error.target_files) if health else None
-    report = UnitReport.of(values, _outcome_of(error), health, reason=reason_of(error, unit))
-    return UnitResult(unit.key, report, outcome_unknown=unknown)
+        return YieldToWriter(error.reason, error.code) if active else Refuse(error)
+    reason = reason_of(error, unit)
+    if isinstance(error, UnitChanged):
+        return YieldToWriter(reason)
+    return Fail(reason, quarantined=isinstance(error, Unsafe))
 
 
 def reason_of(error: Exception, unit: Unit) -> str:
@@ -79,18 +93,6 @@ def reason_of(error: Exception, unit: Unit) -> str:
         return with_quota_command(str(error)) or type(error).__name__
     log.error("%s failed", unit, exc_info=error)
     return in_one_line(error)
-
-
-_OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
-    (UnitChanged, UnitOutcome.CHANGED),
-    (Deferred, UnitOutcome.DEFERRED),
-    (NothingToGain, UnitOutcome.HEALTHY),
-    (Unsafe, UnitOutcome.QUARANTINED),
-)
-
-
-def _outcome_of(error: Exception) -> UnitOutcome:
-    return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
 
 
 def unresolved(

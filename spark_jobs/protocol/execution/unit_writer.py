@@ -8,9 +8,7 @@ from dataclasses import replace
 
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.messages.errors import (
-    Deferred,
     FiguresDiffer,
-    NothingToGain,
     Refusal,
     UnitChanged,
     Unreadable,
@@ -18,7 +16,7 @@ from spark_jobs.core.messages.errors import (
     WrongStatistics,
 )
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.decisions import Decision, Defer, Irreducible
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.swap import Swap
@@ -29,6 +27,7 @@ from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup, check_all_written
+from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
@@ -50,7 +49,7 @@ class UnitWriter:
 
     Args:
         path: returns the URI of a path below the run's folder, under the folder's current name.
-        limits: those of the job.
+        admission: that of the job.
     """
 
     def __init__(
@@ -60,14 +59,14 @@ class UnitWriter:
         home: Home,
         stamp: str,
         path: Callable[[str], str],
-        limits: JobLimits,
+        admission: JobAdmission,
     ) -> None:
         self._services = services
         self._table = table
         self._home = home
         self._stamp = stamp
         self._path = path
-        self._limits = limits
+        self._admission = admission
         self._checks = Preconditions(services, table)
         self.groups = GroupWriter(services, table)
         self.footers = FooterStore(services, table)
@@ -75,39 +74,48 @@ class UnitWriter:
         self._folders = WorkingFolders(services.fs, lambda lost, path: check_lost(lost, policy, path))
         self._probes = Probes(services.fs)
 
-    def write(self, plan: UnitPlan) -> WrittenUnit:
-        """Write and verify a unit.
+    def write(self, plan: UnitPlan) -> WrittenUnit | Decision:
+        """Write and verify a unit. Return it, or the decision by which it is not written.
 
         Raises:
-            UnitChanged, Deferred, Refusal, NothingToGain, LakekeeperError, OSError: the unit is called off.
+            UnitChanged, Refusal, LakekeeperError, OSError: the unit is called off.
         """
-        return self._write(self.draft(plan))
+        draft = self.draft(plan)
+        return self._write(draft) if isinstance(draft, Draft) else draft
 
-    def draft(self, plan: UnitPlan) -> Draft:
-        """Inspect a unit and create its new directory. It raises the same errors as `write`."""
+    def draft(self, plan: UnitPlan) -> Draft | Decision:
+        """Inspect a unit and create its new directory, like `write`, whose errors it raises."""
+        late = self.late()
+        if late is not None:
+            return late
         started = self._services.clock.monotonic()
         live = plan.unit.location
         with self._services.phases.during("list"):
             listed = self._checks.before_write(live)
         before = listed.files
         planned, plan = plan, plan.confirmed(before, self._table.options.thresholds())
-        lack = self._limits.grown(planned.amount, plan.amount)
-        if lack:
-            raise Deferred(f"files were added since it was planned: {lack}")
+        deferral = self._admission.growth(planned.amount, plan.amount)
+        if deferral is not None:
+            return deferral
         with self._services.phases.during("footers"):
             found = inspect(self._services, self._table, live, before, self.footers)
+        if isinstance(found, Irreducible):
+            return found
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = [*self._create_above(layout.tmp_folder, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
         return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
-    def write_draft(self, draft: Draft) -> WrittenUnit:
-        """Write and verify a unit by itself, unless the deadline has passed. It raises the same errors as `write`."""
-        self._checks.check_deadline()
-        return self._write(draft)
+    def late(self) -> Defer | None:
+        """Return the deferral of any unit if the deadline has passed; None if it has not."""
+        return self._admission.now.on_time(self._services.now())
 
-    def _write(self, draft: Draft) -> WrittenUnit:
+    def write_draft(self, draft: Draft) -> WrittenUnit | Decision:
+        """Write and verify a unit by itself, like `write`, unless the deadline has passed."""
+        return self.late() or self._write(draft)
+
+    def _write(self, draft: Draft) -> WrittenUnit | Decision:
         try:
             return self._write_by_footers(draft)
         except FiguresDiffer as error:
@@ -116,16 +124,16 @@ class UnitWriter:
                 raise
             raise WrongStatistics(error.difference, as_read) from None
 
-    def _write_by_footers(self, draft: Draft) -> WrittenUnit:
+    def _write_by_footers(self, draft: Draft) -> WrittenUnit | Decision:
         try:
             return self._write_once(draft)
         except _CONTRADICTIONS as error:
             if not draft.found.by_kept_footers:  # guard: kept_footers_doubted
                 raise
             again = self._draft_again(draft, error)
-        return self._write_once(again)
+        return self._write_once(again) if isinstance(again, Draft) else again
 
-    def _draft_again(self, draft: Draft, error: Exception) -> Draft:
+    def _draft_again(self, draft: Draft, error: Exception) -> Draft | Decision:
         """Return the draft by the footers of all files, with an empty directory.
 
         What was written differs from what an analysis has kept of the footers, so the footers themselves must decide.
@@ -136,11 +144,15 @@ class UnitWriter:
         live, files = draft.plan.unit.location, draft.before
         with self._services.phases.during("footers"):
             found = inspect(self._services, self._table, live, files)
+        if isinstance(found, Irreducible):
+            return found
         if found.groups == draft.found.groups:
             raise error
         log.warning("%s is written again, by the footers of all files: %s", live, error)
         self.footers.delete(live, files_to_rewrite(self._table, files))
-        self._checks.check_deadline()
+        late = self.late()
+        if late is not None:
+            return late
         # A path is used again only after the deletion has succeeded: one that is executed late would delete the rows.
         self._services.fs.delete_tree(draft.new)
         warnings = self._create(draft.new, draft.attributes)
@@ -170,15 +182,15 @@ class UnitWriter:
             self._services.fs.rename(f"{staged.folder}/{file.name}", f"{draft.new}/{file.name}")
         return self._finish(draft, [staged.written], started, lambda found: staged.check(draft.new, found))
 
-    def cause(self, plan: UnitPlan, error: Exception) -> Exception:
-        """Return the root cause of a failed write.
+    def cause(self, plan: UnitPlan, error: Exception | Decision) -> Exception | Decision:
+        """Return why a unit is not written.
 
         Files that were replaced while they were read, or that are still being written, cause errors of all kinds. Then
         the unit was in use, which is not a failure.
         """
         fs, location = self._services.fs, plan.unit.location
         of_bytes = isinstance(error, (Unreadable, WrongStatistics))
-        plain = isinstance(error, (Refusal, Deferred, NothingToGain)) and not of_bytes
+        plain = not isinstance(error, Exception) or (isinstance(error, Refusal) and not of_bytes)
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, Union
 
+from spark_jobs.core.planning.decisions import Decision
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.planning.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
@@ -19,8 +20,8 @@ log = logging.getLogger("lakekeeper")
 Arg = TypeVar("Arg")
 Result = TypeVar("Result")
 #: A unit between the steps: its plan if it is written by itself, its draft, its files in a joint write, the end, or the
-#: error that called it off.
-Step = Union[UnitPlan, Draft, "tuple[Draft, StagedUnit]", WrittenUnit, Exception]
+#: decision or the error that called it off.
+Step = Union[UnitPlan, Draft, "tuple[Draft, StagedUnit]", WrittenUnit, Decision, Exception]
 
 
 class WaveWriter:
@@ -34,8 +35,8 @@ class WaveWriter:
         self._joint = joint
         self._jointly = jointly
 
-    def write(self, pool: Pool, plans: Sequence[UnitPlan]) -> list[WrittenUnit | Exception]:
-        """Write the units of a wave. Return each one written and verified, or the error that called it off.
+    def write(self, pool: Pool, plans: Sequence[UnitPlan]) -> list[WrittenUnit | Decision | Exception]:
+        """Write the units of a wave. Return each one written and verified, or what called it off.
 
         First small units are inspected. Then the jobs run, joint writes and others side by side. Then each unit of a
         joint write is completed in its own directory. One that failed in a joint write is written by itself.
@@ -56,7 +57,7 @@ class WaveWriter:
         """Return the numbers of the units of each job, the joint writes first. Units that were called off have none."""
         kinds: dict[Hashable, list[int]] = {}
         for number, step in enumerate(steps):
-            if not isinstance(step, Exception):
+            if isinstance(step, (UnitPlan, Draft)):
                 kind = self._kind(step)
                 kinds.setdefault((kind, number if kind is None else None), []).append(number)
         return sorted(kinds.values(), key=len, reverse=True)
@@ -77,12 +78,12 @@ class WaveWriter:
             return _caught(self._units.write, step)
         return _caught(self._units.write_draft, step) if isinstance(step, Draft) else step
 
-    def _complete(self, step: Step) -> WrittenUnit | Exception:
+    def _complete(self, step: Step) -> WrittenUnit | Decision | Exception:
         """Return a unit written: one of a joint write by moving its files, one that failed there by its own job."""
         if isinstance(step, tuple):
             return _caught(lambda pair: self._units.take(*pair), step)
         done = self._write_alone(step)
-        assert isinstance(done, (WrittenUnit, Exception))  # noqa: S101 - for mypy
+        assert not isinstance(done, (UnitPlan, Draft, tuple))  # noqa: S101 - for mypy
         return done
 
 

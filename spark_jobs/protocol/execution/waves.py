@@ -61,8 +61,8 @@ class UnitWork(ABC, Generic[Item, Ready]):
             return self.not_prepared(item, error)
 
     @abstractmethod
-    def prepare(self, item: Item) -> Ready:
-        """Do all that must be done before anything is moved. Raise an error to call the unit off."""
+    def prepare(self, item: Item) -> Ready | UnitResult:
+        """Do all that must be done before anything is moved. Return a result, or raise an error, to call it off."""
 
     @abstractmethod
     def not_prepared(self, item: Item, error: Exception) -> UnitResult:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from spark_jobs.core.messages.errors import LakekeeperError
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.planning.decisions import Leave
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.history import of_table
 from spark_jobs.core.records.snapshots import ADD, COMPACT, Snapshot
@@ -150,12 +150,12 @@ def candidate_of(plan: UnitPlan, now: datetime) -> Candidate | None:
 
 
 def judged(plan: UnitPlan, judge: Judge) -> UnitPlan:
-    """Return the plan of a unit: it is HEALTHY if it is not due."""
+    """Return the plan of a unit, which is left alone if it is not due."""
     candidate = candidate_of(plan, judge.now) if judge.conditions.given else None
     reason = judge.reason(candidate) if candidate else None
     if reason is None:
         return plan
-    return replace(plan, outcome=UnitOutcome.HEALTHY, inputs=None, refusal=None, reason=reason)
+    return replace(plan, decision=Leave(reason), inputs=None)
 
 
 def _candidate(key: str, files: FileListing, small_below: int, now: datetime) -> Candidate:

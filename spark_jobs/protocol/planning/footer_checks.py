@@ -12,8 +12,9 @@ from datetime import datetime
 
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, Refusal, Unreadable
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.decisions import Irreducible
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import Inputs, UnitPlan
 from spark_jobs.core.values.layout import group_number
@@ -151,10 +152,10 @@ class _FooterChecks:
     def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Sequence[Footer]]) -> UnitPlan:
         try:
             found = inspect_parts(self._encoding, self._table, unit.unit.location, files, footers)
-        except NothingToGain as nothing:
-            return unit.settled(nothing, self._table.options)
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
+        if isinstance(found, Irreducible):
+            return unit.irreducible(found, self._table.options)
         if self._listed_after:
             read = files_to_rewrite(self._table, files)
             self._store.keep(unit.unit.location, read, footers[0], self._listed_after)

@@ -11,8 +11,9 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, OtherVersion, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.decisions import Irreducible
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.rules.bucket_files import check_left, check_no_bucket_files
 from spark_jobs.core.rules.eligibility import check_names, declares_encoding, positional
@@ -34,8 +35,8 @@ def inspect(
     location: str,
     files: FileListing,
     store: FooterStore | None = None,
-) -> Inspection:
-    """Return what the footers of all files of a unit say.
+) -> Inspection | Irreducible:
+    """Return what the footers of all files of a unit say; or that a compaction would leave as many files as there are.
 
     Args:
         store: footers that an analysis has kept are not read again, but for one file of each kind. They never refuse a
@@ -43,7 +44,6 @@ def inspect(
 
     Raises:
         Refusal: the unit cannot be rewritten without a change of its data.
-        NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
     early = _by_kept_footers(services, table, location, files, store) if store else None
@@ -83,7 +83,7 @@ def inspect_parts(
     location: str,
     files: FileListing,
     parts: Sequence[Sequence[Footer]],
-) -> Inspection:
+) -> Inspection | Irreducible:
     """Return what the footers of `parts_of` say. It raises the same errors as `inspect`."""
     if len(parts) == 1:
         return inspect_footers(encoding, table, location, files, parts[0])
@@ -91,6 +91,8 @@ def inspect_parts(
     # As a check reads them, which reads all files together: the numbers of groups depend on it.
     found = sorted([*small, *large], key=lambda footer: footer.name)  # guard: groups_by_name
     whole = inspect_footers(encoding, table, location, files, merged(found))
+    if isinstance(whole, Irreducible):
+        return whole
     used = _names(footers.with_rows(found))
 
     def of_groups(files: FileListing, found: Sequence[Footer]) -> Iterator[FileGroup]:
@@ -123,6 +125,8 @@ def _by_kept_footers(
             return None
         large = services.footers.read(copied, table.file_format) if copied else []
         found = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
+        if isinstance(found, Irreducible):
+            return None  # All footers decide whether it is so.
     except OtherVersion:
         raise
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
@@ -138,12 +142,21 @@ GetEncoding = Callable[[Profile, str], Encoding]
 
 def inspect_footers(
     encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
-) -> Inspection:
-    """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
+) -> Inspection | Irreducible:
+    """Return what the footers of a unit's files say, like `inspect`, whose errors it raises."""
     bucketing = table.options.bucketing
     check_no_bucket_files(table.facts, bucketing, [file.name for file in files.data])
     inspection, reason = _inspected(encoding, table, location, files, found)
-    left = _check_gain(inspection, table.choice(files), table.options.thresholds(), reason)
+    choice = table.choice(files)
+    left = _target_files(inspection, choice, table.options.thresholds())
+    count = len(choice.rewritten.data) + len(choice.copied.data)
+    # By its file sizes, such a unit needs a compaction: without this it would be rewritten every night. Files of one
+    # group are fewer afterwards: by their sizes the unit was found.
+    if inspection.several and left >= count:
+        why = (
+            f"its {count} files have {len(inspection.groups)} schemas that do not fit into one file: {reason}"
+        )
+        return Irreducible(why, left)
     check_left(table.facts, bucketing, left)
     return inspection
 
@@ -206,21 +219,11 @@ def _by_position(table: TablePlan) -> bool:
     )  # guard: readers_by_position
 
 
-def _check_gain(found: Inspection, choice: Choice, thresholds: Thresholds, reason: str | None) -> int:
-    """Return the number of files after a compaction. Raise NothingToGain if each group would have as many as now.
-
-    By its file sizes, such a unit needs a compaction: without this check it would be rewritten every night. Files of
-    one group are fewer afterwards: by their sizes the unit was found.
-    """
+def _target_files(found: Inspection, choice: Choice, thresholds: Thresholds) -> int:
+    """Return the number of files after a compaction: those that are copied, and those of each group."""
     kept = frozenset(file.name for file in choice.copied.data)
     parts = [group.without(kept) for group in found.groups]
-    left = len(kept) + sum(part.target_files(thresholds) for part in parts if part.files.data)
-    files = len(choice.rewritten.data) + len(kept)
-    if left >= files and found.several:
-        raise NothingToGain(
-            f"its {files} files have {len(parts)} schemas that do not fit into one file: {reason}", left
-        )
-    return left
+    return len(kept) + sum(part.target_files(thresholds) for part in parts if part.files.data)
 
 
 def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Inspection) -> None:

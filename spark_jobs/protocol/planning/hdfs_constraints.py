@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.decisions import Fail
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules.health import Health
@@ -56,7 +57,7 @@ class HdfsConstraints:
         except FileNotFoundError:
             return unit  # The partition was dropped since the listing: the compaction reports it.
         except (OSError, LakekeeperError) as error:
-            return UnitPlan.failed(unit.unit, str(error))
+            return UnitPlan(unit.unit, Fail(str(error)))
         return unit
 
     def _check(self, location: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options import selection
+from spark_jobs.core.planning.decisions import Fail, Leave
 from spark_jobs.core.planning.ordering import ordered
 from spark_jobs.core.planning.plan import TablePlan, all_not_found
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -268,16 +268,16 @@ class Planner:
         # guard: unregistered_recovered
         lost_units = unregistered(own, self._table.units) if self._selects_all else []
         planned = []
-        for unit in [*units, *(UnitPlan(unit, UnitOutcome.HEALTHY) for unit in lost_units)]:
+        for unit in [*units, *(UnitPlan(unit, Leave()) for unit in lost_units)]:
             reason = interrupted(own, unit.unit)
             unit = unit.interrupted(reason) if reason else unit
             old = runs.left_in_copies.get(unit.unit.key)
             lost = missing(self._services.fs, unit.unit.location, old) if old else None
-            unit = UnitPlan.quarantined(unit.unit, lost) if lost else unit
+            unit = UnitPlan(unit.unit, Fail(lost, quarantined=True)) if lost else unit
             gone = taken_away(self._services.fs, other, unit.unit.location)
             used = in_use(other, unit.unit.location) if unit.flagged else None
             unit = unit.refused(used) if used else unit
-            planned.append(UnitPlan.failed(unit.unit, gone) if gone else unit)
+            planned.append(UnitPlan(unit.unit, Fail(gone)) if gone else unit)
         return planned, [
             *(WarningCode.RUN_UNFINISHED.text(unfinished_warning(run)) for run in own),
             *runs.notes,

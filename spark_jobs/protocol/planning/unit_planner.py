@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.planning.decisions import Fail, Refuse
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules import eligibility
 from spark_jobs.core.rules.bucket_files import check_buckets_of_partition, check_no_bucket_files
@@ -104,11 +104,11 @@ class UnitPlanner:
         try:
             work.plan = self._or_missing(work, act)
         except Refusal as refusal:
-            work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
+            work.plan = UnitPlan(unit, Refuse(refusal))
         except PermissionError as error:
-            work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=not_readable(error))
+            work.plan = UnitPlan(unit, Refuse(not_readable(error)))
         except (OSError, LakekeeperError) as error:
-            work.plan = UnitPlan.failed(unit, str(error))
+            work.plan = UnitPlan(unit, Fail(str(error)))
 
     @cached_property
     def _locations(self) -> frozenset[str]:

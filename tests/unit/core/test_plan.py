@@ -12,6 +12,7 @@ from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.planning.decisions import Recover
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules.due import Conditions, FileFigures, Judge
@@ -110,7 +111,7 @@ def test_a_unit_that_is_not_due_is_healthy_and_says_why() -> None:
 
 def test_a_unit_that_is_not_due_is_recovered() -> None:
     plan = judged(planned(3), Judge(Conditions(unit_files=4), NOW)).interrupted("run r1 was interrupted")
-    assert (plan.flagged, plan.due, plan.reason) == (True, None, "run r1 was interrupted")
+    assert (plan.decision, plan.due) == (Recover("run r1 was interrupted"), None)
 
 
 def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> None:

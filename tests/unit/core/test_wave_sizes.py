@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spark_jobs.core.planning.decisions import Fail
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.planning.wave_sizes import MOST_FILES, MOST_UNITS, waves
 from spark_jobs.core.rules.health import Thresholds, assess
@@ -41,7 +42,7 @@ def test_a_wave_has_a_limit_of_units_and_of_files() -> None:
 
 
 def test_units_without_a_listing_are_taken_for_large_ones() -> None:
-    unknown = UnitPlan.failed(Unit((), "file:/t"), "not listed")
+    unknown = UnitPlan(Unit((), "file:/t"), Fail("not listed"))
     assert _sizes([unknown] * 9) == [8, 1]
 
 

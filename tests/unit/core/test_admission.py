@@ -1,10 +1,11 @@
-"""Properties of plans within limits: of any units, with any limits, in any order."""
+"""Which units may begin: within any limits, in any order, before any deadline, and after failures."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,8 @@ from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.limits import ORDERS
-from spark_jobs.core.planning.budget import Budget, within
-from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.admission import Admission
+from spark_jobs.core.planning.decisions import Defer, Leave, Rewrite
 from spark_jobs.core.planning.ordering import ordered
 from spark_jobs.core.planning.pace import Pace, end_of_run
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -36,14 +37,14 @@ def plans(draw: st.DrawFn) -> list[UnitPlan]:
 def _unit(draw: st.DrawFn, number: int) -> UnitPlan:
     files = draw(st.integers(2, 50))
     health = Health(files, draw(st.integers(0, 10**6)), 0, 0, 0, draw(st.integers(1, files)), True)
-    unit = UnitPlan(Unit({"k": str(number)}, f"/t/k={number}"), UnitOutcome.FLAGGED, health=health)
+    unit = UnitPlan(Unit({"k": str(number)}, f"/t/k={number}"), Rewrite(), health=health)
     kind = draw(st.sampled_from(("flagged", "flagged", "flagged", "refused", "healthy", "recovered")))
     if kind == "refused":
         return unit.refused(_REFUSAL)
     if kind == "recovered":
         return unit.interrupted("run r was interrupted")
     if kind == "healthy":
-        return replace(unit, outcome=UnitOutcome.HEALTHY)
+        return replace(unit, decision=Leave())
     return replace(unit, deferred_since=draw(st.sampled_from(_SINCE)))
 
 
@@ -55,7 +56,7 @@ limits = st.builds(
 )
 
 
-def _read(units: list[UnitPlan]) -> Amount:
+def _read(units: Sequence[UnitPlan]) -> Amount:
     amounts = [unit.amount for unit in units if unit.to_rewrite and unit.amount]
     return sum(amounts, Amount(0))
 
@@ -64,7 +65,7 @@ def _read(units: list[UnitPlan]) -> Amount:
 def test_a_plan_is_within_its_limits_and_holds_no_refused_unit(
     units: list[UnitPlan], options: Options
 ) -> None:
-    found, _ = within(units, Budget.of(options))
+    found = Admission.of(options).plan(units)
     read = _read(found)
     assert not options.max_bytes or read.bytes <= options.max_bytes
     assert not options.max_files or read.files <= options.max_files
@@ -74,12 +75,14 @@ def test_a_plan_is_within_its_limits_and_holds_no_refused_unit(
 
 @given(plans(), limits)
 def test_only_units_that_do_not_fit_are_deferred(units: list[UnitPlan], options: Options) -> None:
-    found, left = within(units, Budget.of(options))
+    job = Admission.of(options)
+    found = job.plan(units)
+    left = job.spent([(UnitOutcome.COMPACTED, unit.amount) for unit in found if unit.to_rewrite])
     for before, now in zip(units, found, strict=True):
-        if now.outcome == UnitOutcome.DEFERRED and before.outcome != UnitOutcome.DEFERRED:
+        if isinstance(now.decision, Defer):
             assert before.amount is not None
-            assert left.lacks(before.amount)
-            assert now.taken_up() == before
+            assert left.take(before.amount)[0] is not None
+            assert now.undeferred() == before
         else:
             assert now == before
 
@@ -89,8 +92,8 @@ def test_a_plan_is_stable(units: list[UnitPlan], options: Options, order: str) -
     """The same units give the same plan, however often it is made, and a plan of a plan is the plan."""
     once = ordered(units, order)
     assert ordered(once, order) == once == ordered(units, order)
-    chosen, _ = within(once, Budget.of(options))
-    assert within(chosen, Budget.of(options))[0] == chosen
+    job = Admission.of(options)
+    assert job.plan(job.plan(once)) == job.plan(once)
 
 
 @given(plans(), st.sampled_from(ORDERS))
@@ -135,7 +138,7 @@ def test_what_is_begun_can_be_finished_at_the_known_pace(
 
 def _flagged(files: int, size: int) -> UnitPlan:
     health = Health(files, size, 0, 0, 0, 1, True)
-    return UnitPlan(Unit({"k": str(size)}, f"/t/k={size}"), UnitOutcome.FLAGGED, health=health)
+    return UnitPlan(Unit({"k": str(size)}, f"/t/k={size}"), Rewrite(), health=health)
 
 
 def test_one_very_long_unit_does_not_keep_small_ones_from_being_begun() -> None:
@@ -151,16 +154,62 @@ def _end(units: int) -> float:
 
 
 def test_without_experience_as_many_are_begun_as_run_at_the_same_time() -> None:
-    units = [UnitPlan(Unit({"k": str(n)}, f"/t/k={n}"), UnitOutcome.FLAGGED) for n in range(9)]
+    units = [UnitPlan(Unit({"k": str(n)}, f"/t/k={n}"), Rewrite()) for n in range(9)]
     assert len(Pace().fitting(units, timedelta(seconds=1), 4)) == 4
     assert Pace().fitting(units, timedelta(seconds=0), 4) == []
 
 
+NOW = datetime(2026, 2, 23, 3, tzinfo=timezone.utc)
+
+
 def test_canaries_that_were_refused_do_not_count() -> None:
-    job = JobLimits.of(Options(canary=2))
-    job.spend([(UnitOutcome.SKIPPED, Amount()), (UnitOutcome.COMPACTED, Amount())])
+    job = Admission.of(Options(canary=2))
+    job = job.spent([(UnitOutcome.SKIPPED, Amount()), (UnitOutcome.COMPACTED, Amount())])
     assert job.canaries == 1
-    job.note([UnitOutcome.CHANGED])
-    assert job.stopped is None
-    job.note([UnitOutcome.FAILED])
-    assert job.stopped is not None
+    assert job.ended([UnitOutcome.CHANGED]).stopped is None
+    assert job.ended([UnitOutcome.FAILED]).stopped is not None
+
+
+def test_canaries_begin_alone_and_then_the_others() -> None:
+    units = [_flagged(2, size) for size in (1, 2, 3)]
+    job = Admission.of(Options(canary=1))
+    first = job.round(units, NOW)
+    assert (list(first.chosen), list(first.waiting)) == (units[:1], units[1:])
+    job = job.spent([(UnitOutcome.COMPACTED, units[0].amount)])
+    assert list(job.round(first.waiting, NOW).chosen) == units[1:]
+
+
+def test_after_too_many_failures_none_begins_and_each_says_why() -> None:
+    units = [_flagged(2, size) for size in (1, 2, 3)]
+    job = Admission.of(Options(max_failures=1)).ended([UnitOutcome.FAILED])
+    next_ = job.round(units, NOW)
+    assert next_.chosen == []
+    assert {unit.decision for unit in next_.waiting} == {Defer("max_failures: 1 units have failed")}
+    assert job.wave(units, NOW, 4) == ()
+    assert {unit.outcome for unit in job.not_begun(units)} == {UnitOutcome.DEFERRED}
+
+
+def test_a_unit_to_recover_is_one_again_in_the_next_round() -> None:
+    recovered = _flagged(2, 1).interrupted("run r was interrupted")
+    job = Admission.of(Options(canary=1)).of_table(0, 0, deadline=NOW)
+    (late,) = job.round([recovered], NOW).waiting
+    assert (late.outcome, late.undeferred()) == (UnitOutcome.DEFERRED, recovered)
+
+
+def test_nothing_begins_at_the_deadline() -> None:
+    job = Admission.of(Options()).of_table(0, 0, deadline=NOW)
+    assert job.on_time(NOW - timedelta(seconds=1)) is None
+    deferral = job.on_time(NOW)
+    assert deferral is not None
+    assert deferral.reason == f"the deadline {NOW.isoformat()} has passed"
+    assert job.wave([_flagged(2, 1)], NOW, 1) == []
+
+
+def test_what_grew_is_counted_in_what_the_round_has_left() -> None:
+    job = Admission.of(Options(max_files=10))
+    job = job.begun([Amount(1, 4, 0), Amount(1, 4, 0)])
+    deferral, job = job.growth(Amount(1, 4, 0), Amount(1, 6, 0))
+    assert deferral is None
+    deferral, _ = job.growth(Amount(1, 4, 0), Amount(1, 5, 0))
+    assert deferral is not None
+    assert deferral.reason.startswith("files were added since it was planned: max_files")
