@@ -17,7 +17,7 @@ from spark_jobs.core.planning.budget import Budget
 from spark_jobs.core.planning.decisions import Defer, Recover, Rewrite
 from spark_jobs.core.planning.pace import Pace, end_of_run
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.values.progress import NONE, Amount
+from spark_jobs.core.values.amount import NONE, Amount
 
 _FAILURES = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 #: The outcomes of units that were not read, or not to their end: they do not count in a budget.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.messages.amounts import human
 from spark_jobs.core.options.limits import LimitOptions
-from spark_jobs.core.values.progress import Amount
+from spark_jobs.core.values.amount import Amount
 
 
 @dataclass(frozen=True)

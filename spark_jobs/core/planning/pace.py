@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import Snapshot
-from spark_jobs.core.values.progress import NONE, Amount
+from spark_jobs.core.values.amount import NONE, Amount
 
 #: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
 _SAFETY = 1.25

@@ -21,8 +21,8 @@ from spark_jobs.core.planning.decisions import (
 from spark_jobs.core.planning.task_plan import TaskPlan
 from spark_jobs.core.records.open_units import OpenUnit
 from spark_jobs.core.rules.health import Health, Thresholds, assess, score, settled
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.model import FileListing, Unit
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.core.wire.report import UnitReport
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.rules.health import Health
-from spark_jobs.core.values.progress import Amount
+from spark_jobs.core.values.amount import Amount
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"

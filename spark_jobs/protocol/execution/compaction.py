@@ -13,8 +13,8 @@ from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.planning.wave_sizes import waves
 from spark_jobs.core.records import journal
 from spark_jobs.core.values import layout
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from spark_jobs.core.planning.admission import Admission
 from spark_jobs.core.planning.decisions import Defer
-from spark_jobs.core.values.progress import Amount
+from spark_jobs.core.values.amount import Amount
 
 
 class JobAdmission:

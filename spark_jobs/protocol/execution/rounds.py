@@ -16,8 +16,8 @@ from spark_jobs.core.planning.decisions import Rewrite
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records import journal
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.job_admission import JobAdmission

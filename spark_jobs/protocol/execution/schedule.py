@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.values.progress import NONE, Amount
+from spark_jobs.core.values.amount import NONE, Amount
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.services import Services
 

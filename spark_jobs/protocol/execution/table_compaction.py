@@ -12,9 +12,9 @@ from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.model import TableName, Unit, parent
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table

@@ -11,9 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from spark_jobs.core.values.progress import NONE, Amount, Progress
+from spark_jobs.core.values.amount import NONE, Amount
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, describe
+from spark_jobs.protocol.measuring.progress import Progress
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services

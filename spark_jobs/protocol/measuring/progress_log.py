@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from spark_jobs.core.values.progress import Amount, Progress
+from spark_jobs.core.values.amount import Amount
+from spark_jobs.protocol.measuring.progress import Progress
 from spark_jobs.protocol.ports import Clock
 
 log = logging.getLogger("lakekeeper")

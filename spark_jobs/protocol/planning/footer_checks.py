@@ -17,9 +17,9 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning.decisions import Irreducible
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import Inputs, UnitPlan
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import group_number
 from spark_jobs.core.values.model import FileListing
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.measuring.progress_log import with_progress
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect_parts, parts_of

@@ -19,11 +19,11 @@ from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.file_origins import FileOrigins
 from spark_jobs.core.rules.health import assess
 from spark_jobs.core.values import legacy_leftovers
+from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.file_times import future_from, millis_of
 from spark_jobs.core.values.model import FileListing, Unit, parent
 from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.values.path_limits import check_lengths
-from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.measuring.progress_log import with_progress
 from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers

@@ -21,8 +21,8 @@ from spark_jobs.core.planning.ordering import ordered
 from spark_jobs.core.planning.pace import Pace, end_of_run
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules.health import Health, score
+from spark_jobs.core.values.amount import NONE, Amount
 from spark_jobs.core.values.model import Unit
-from spark_jobs.core.values.progress import NONE, Amount
 
 _REFUSAL = Refusal(RefusalCode.QUOTA, "too small")
 _SINCE = (None, "2026-02-20T00:00:00Z", "2026-02-21T00:00:00Z")
