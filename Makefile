@@ -50,6 +50,7 @@ cluster-test: python ## the jobs on a real HDFS, YARN and Hive Metastore, with K
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite --all cluster
 
 docs: python ## write the generated parts of the documentation
+	@$(PYTHON) -m tests.contract.option_table
 	@$(PYTHON) -m tests.contract.pages
 
 tried: python ## write docs/tried-on-a-cluster.md from the names of the tests

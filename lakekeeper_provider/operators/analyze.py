@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options.choosing import check_selections
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option import ANALYZE
+from lakekeeper_provider.options.option_values import check_selections
 from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report.report import Report
@@ -36,32 +37,11 @@ PLANNING_KEYS = (
 )
 
 
+@documented
 class PlanningOperator(LakekeeperOperator):
     """
     Base of analysis and compaction, which select units by the same options.
 
-    :param block_size_mb: the HDFS block size in MB (128)
-    :param compaction_ratio_threshold: a unit is flagged if the smaller of average and median file size is below
-        ``block_size_mb`` / this ratio (10)
-    :param min_input_files: ignore units with fewer files (2)
-    :param target_file_size: size of the files to write, such as ``512mb`` (by default the block size)
-    :param strategy: ``auto`` (default) and ``minor`` rewrite the files of a directory below ``target_file_size``, and
-        copy larger ones byte by byte; ``minor`` rewrites them too where that costs less, ``full`` always
-    :param min_small_files: with ``auto``, a unit of which average and median are not small is flagged for the sake of
-        its small files alone if it has at least so many (30)
-    :param min_files_per_gb: and if at least so many of them go away for each GB that is read (10)
-    :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
-    :param where: only the partitions that meet this SQL condition on the partition keys
-    :param idle_for: only the partitions whose newest file is at least this old, such as ``7d``; ``0s`` for any age
-    :param full_scan: list every directory, also those that have not changed since an earlier run
-    :param trigger: whether a flagged unit is compacted if ``all`` of the conditions below that are given hold
-        (default), or ``any`` of them; without a condition, all flagged units are
-    :param trigger_unit_files: the unit has at least so many files
-    :param trigger_small_files: the flagged units of the table have at least so many small files in total
-    :param trigger_growth: at least so many files were added to the table since its last compaction
-    :param trigger_interval: the last compaction of the table was at least this long ago, such as ``1d``
-    :param trigger_average_size: the average size of the unit's files is below this, such as ``16mb``
-    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     :raises UsageError: two of ``partitions``, ``where`` and ``idle_for`` are given
     """
 

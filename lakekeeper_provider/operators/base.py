@@ -21,6 +21,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option_values import parse_options
 from lakekeeper_provider.options.parsers import choice, given, is_template
 from lakekeeper_provider.options.selection import Selection
@@ -45,6 +46,7 @@ _EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
 }
 
 
+@documented
 class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     """
     Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
@@ -56,8 +58,6 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     :param table: the table to work on, ``db.table``
     :param tables: or several tables
     :param database: or all the tables of a database, narrowed by ``include`` and ``exclude``
-    :param include: glob of table names
-    :param exclude: glob of table names
     :param config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
     :param report_dir: folder that this worker and the Spark driver both reach, such as
         ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode
@@ -66,11 +66,6 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     :param on_closed: ``wait`` (deferred until the window opens), ``skip`` or ``fail``
     :param on_refused: ``fail`` if a table that was selected by name cannot be compacted safely, or ``skip``, for
         lists that another task made
-    :param log_level: verbosity of the job
-    :param trusted_owners: other accounts whose journals, and partitions outside the table's root, are trusted
-    :param staging_ttl: age from which a writer's staging files count as abandoned (``24h``)
-    :param writers: whether a directory that a writer recreated during a swap adds to the table (``append``) or replaces
-        it (``overwrite``); by default unknown, and a person decides
     :param conn_id: the Spark connection, which determines the master
     :param use_krb5ccache: use the ticket cache of the worker; by default as the file says
     :param name: name of the Spark application (``lakekeeper-`` and the verb)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option import CHECK
 from lakekeeper_provider.options.parsers import boolean, given
 
 _KEYS = ("parallelism", "max_calls_per_second")
 
 
+@documented
 class CheckOperator(LakekeeperOperator):
     """
     Check journals, originals, rewritten files and backup tables without changing anything.
@@ -21,8 +23,6 @@ class CheckOperator(LakekeeperOperator):
     arguments.
 
     :param read_data: compare the rows of originals and rewritten files too; reads all of both
-    :param parallelism: number of units that are checked at the same time (4)
-    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     """
 
     verb = CHECK

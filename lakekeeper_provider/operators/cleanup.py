@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.writing import WritingOperator
 from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option import CLEANUP
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.submission.submission import Submission
@@ -23,6 +24,7 @@ _KEYS = (
 )
 
 
+@documented
 class CleanupOperator(WritingOperator):
     """
     Delete kept originals and their backup tables; the runs cannot be rolled back after that.
@@ -32,13 +34,6 @@ class CleanupOperator(WritingOperator):
 
     A retention is required, as an argument or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
 
-    :param older_than: clean up only runs older than this, such as ``7d``; ``0d`` for all of them
-    :param keep_last: number of newest runs of each table to keep
-    :param allow_short_retention: allow an ``older_than`` of less than 24 hours
-    :param dry_run: decide and report without deleting anything
-    :param skip_trash: delete without the HDFS trash
-    :param parallelism: number of runs that are processed at the same time (4)
-    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     """
 
     verb = CLEANUP

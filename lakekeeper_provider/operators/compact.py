@@ -11,6 +11,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
 from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option import COMPACT
 from lakekeeper_provider.options.selection import Selection, check_source
 from lakekeeper_provider.submission import request
@@ -24,6 +25,7 @@ _KEYS = (
 )
 
 
+@documented
 class CompactOperator(PlanningOperator, SwappingOperator):
     """
     Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
@@ -37,25 +39,6 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Or the report of
         ``lakekeeper plan --json``: exactly its units, in its order. Without it, ``table``, ``tables`` or
         ``database`` is required, and the job analyses first
-    :param dry_run: decide and report without writing anything
-    :param sort_columns: sort the rewritten files by these columns
-    :param analyze_after_compaction: refresh the metastore's statistics afterwards
-    :param parallelism: number of units that are processed at the same time (4)
-    :param verify: check of the result before the swap: ``count`` for rows and physical types (default), ``hash``
-        for every value too
-    :param on_failure: if a unit fails, ``keep`` the units that are already swapped (default), or ``undo`` them
-    :param attributes: owner, mode, ACL and policies that cannot be set: ``require`` refuses the unit, ``warn`` goes on
-        without (by default only without the owner)
-    :param quota_folders: directories above the tables whose free quota is checked before anything is written
-    :param order: the order of the units: ``score`` (files removed for each byte that is read, the default), ``none``,
-        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that were deferred before come first. The
-        default with a plan as ``analysis`` is ``none``
-    :param max_bytes: read at most so much, such as ``100gb``; the rest is deferred
-    :param max_files: read at most so many files; the rest is deferred
-    :param max_units: compact at most so many units; the rest is deferred
-    :param max_held_bytes: keep at most so many bytes of originals of one table; the rest is deferred
-    :param canary: compact so many units first, compare every value of them, and go on only if all succeed
-    :param max_failures: begin no more units after so many have failed
     """
 
     verb = COMPACT

@@ -18,6 +18,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.option import COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection, check_source
@@ -104,6 +105,7 @@ def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+@documented
 class RollbackOperator(SwappingOperator):
     """
     Restore the original files of a compaction; succeeds without doing anything if they are already restored.
@@ -125,11 +127,6 @@ class RollbackOperator(SwappingOperator):
     :param run_id: the run to undo
     :param only_when_cleared: skip unless this task was cleared alone; requires the output of a
         ``RecordCompactionOperator``
-    :param dry_run: report what would be restored, without changing anything
-    :param on_new_data: ``keep`` rows that were added since the compaction (default), or ``refuse`` to undo a unit
-        that has any
-    :param parallelism: number of units that are processed at the same time (4)
-    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     :raises UsageError: ``compaction`` and tables are both given or both missing, or ``only_when_cleared`` is given
         without a record
     """

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error, redact
 from lakekeeper_provider.events.refresh import Refresh, refresh
 from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.options.documented import documented
 from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report.report import Report
 from lakekeeper_provider.submission import exchange
@@ -17,15 +18,11 @@ _TOLD_AGAIN = 100
 WRITING_KEYS = ("lease_wait", "lease_timeout", "register_backup", "backup_prefix", "backup_database")
 
 
+@documented
 class WritingOperator(LakekeeperOperator):
     """
     Base of compaction, rollback and cleanup, which take leases and update backup tables.
 
-    :param lease_wait: how long to wait for another job on the same table, such as ``10m`` (``60s``)
-    :param lease_timeout: time without a heartbeat after which another job takes a lease over (``20s``)
-    :param register_backup: register the originals of a run as a backup table (true)
-    :param backup_prefix: prefix of the names of backup tables (``__bkp``)
-    :param backup_database: database of the backup tables (by default the table's own)
     """
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *WRITING_KEYS)

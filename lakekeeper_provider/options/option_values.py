@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options.choosing import check_selections
 from lakekeeper_provider.options.definitions import OPTIONS
 from lakekeeper_provider.options.parsers import absent, shown, wrong
 
+#: The options that select units. Only one of them can be given.
+SELECTIONS = ("partitions", "where", "idle_for")
+_ANY_AGE = re.compile(r"\s*0+\s*[smhdw]\s*")
 #: What a plan tells, and a compaction takes from the table.
 _TOLD = ("readers",)
 
@@ -44,3 +47,15 @@ def options_of_plan(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if value != []:  # a table without columns to sort by
             OPTIONS[key].parse(f"{where}{key}", value)
     return taken
+
+
+def check_selections(given: Mapping[str, Any]) -> None:
+    """
+    Check that units are selected in one way; ``idle_for="0s"`` selects none.
+
+    :param given: the options that are given, by key
+    :raises UsageError: two of them are given
+    """
+    found = [key for key in SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
+    if len(found) > 1:
+        raise UsageError(f"{' and '.join(found)} are mutually exclusive: give one of them")

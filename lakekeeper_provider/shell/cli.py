@@ -19,7 +19,7 @@ from lakekeeper_provider import __version__
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.definitions import LEVELS, OPTIONS
 from lakekeeper_provider.options.option import (
     CHECK,
     CLEANUP,
@@ -117,9 +117,7 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         which.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     if verb == COMPACT:
         which.add_argument("--plan", metavar="FILE", help=_PLAN)
-    for option in OPTIONS.values():
-        if option.flag and verb in option.flag.verbs:
-            _add_option(parser, option.flag, option)
+    _add_options(parser, verb)
     if verb in _RUN_ID:
         parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
     if verb == FORGET:
@@ -140,7 +138,16 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         )
 
 
-def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> None:
+def _add_options(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the options of a verb, level by level."""
+    for level in LEVELS:
+        group = parser.add_argument_group(level)
+        for option in OPTIONS.values():
+            if option.flag and verb in option.flag.verbs and option.level == level:
+                _add_option(group, option.flag, option)
+
+
+def _add_option(parser: Any, flag: Flag, option: Option) -> None:
     if isinstance(option.default, bool):
         parser.add_argument(flag.name, dest=option.key, action="store_const", const=True, help=option.help)
         if flag.off:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lakekeeper_provider.options.choosing import SELECTIONS
 from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option_values import SELECTIONS
 from lakekeeper_provider.options.selection import Selection
 
 SCHEMA_VERSION = 1

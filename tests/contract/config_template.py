@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lakekeeper_provider.options.definitions import OPTIONS
-from lakekeeper_provider.options.option import Option, Section
+from lakekeeper_provider.options.definitions import OPTIONS, SECTIONS
+from lakekeeper_provider.options.option import Option
 from lakekeeper_provider.options.parsers import text_list
 from lakekeeper_provider.options.spark_submit import KEYS
 from lakekeeper_provider.options.window import DAYS
@@ -64,10 +64,10 @@ _WINDOWS = """\
 def template() -> str:
     """Return the file; everything in it is commented out, or at its default."""
     parts = [_HEAD, _rule("Which tables"), _SELECTION]
-    for section in Section:
+    for section in SECTIONS:
         parts += [
-            _rule(section.value),
-            *(_option(each) for each in OPTIONS.values() if each.section is section),
+            _rule(section),
+            *(_option(each) for each in OPTIONS.values() if each.section == section),
         ]
     parts += [_rule("Options of single tables"), _TABLES]
     parts += [_rule("Asset events"), _HIVE_SERVER]
@@ -176,16 +176,20 @@ def _window() -> dict[str, Any]:
     }
 
 
-def readme_rows() -> Iterator[tuple[str, str, str]]:
-    """Yield key, default and meaning of every key of the file."""
+def readme_rows(level: str) -> Iterator[tuple[str, str, str]]:
+    """Yield key, default and meaning of the options of a level that the file may set."""
     for option in OPTIONS.values():
-        if option.section:
+        if option.section and option.level == level:
             default = "-" if option.default is None else f"`{_scalar(option.default)}`"
             yield (
                 f"`{option.key}`",
                 default,
                 option.help + _values(option).replace(" Values", "; values").rstrip("."),
             )
+
+
+def other_rows() -> Iterator[tuple[str, str, str]]:
+    """Yield key, default and meaning of the keys of the file that are no options."""
     whole = [f"`{option.key}`" for option in OPTIONS.values() if option.section and not option.per_table]
     yield "`tables`", "-", f"any of these for one table, but {', '.join(whole)}"
     yield "`hive_server`", "`default`", _HIVE_SERVER_HELP

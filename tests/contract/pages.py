@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lakekeeper_provider.events.metrics import METRICS
+from lakekeeper_provider.options.definitions import LEVELS
 from spark_jobs.core.messages.damage import DamageCode
 from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import VERBS, Option
+from spark_jobs.core.options.option import VERBS, Level, Option
 from spark_jobs.protocol.measuring.phases import PHASES
 from tests.contract import config_template, settings_page
+from tests.contract.option_table import option_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,12 +68,21 @@ def outcomes() -> str:
 
 def flags() -> str:
     """Return the flags that set options; those that name tables, files and runs stand in the page itself."""
-    rows = [
+    header = ("flag", "verbs", "value")
+    return by_level((level.value, table(header, _flag_rows(level))) for level in Level)
+
+
+def by_level(parts: Iterable[tuple[str, str]]) -> str:
+    """Return the tables of each level of options, under its name."""
+    return "\n\n".join(f"**{title[0].upper()}{title[1:]}**\n\n{text}" for title, text in parts)
+
+
+def _flag_rows(level: Level) -> list[tuple[str, str, str]]:
+    return [
         (_flag(option), _verbs(option), _help(name, option))
         for name, option in OPTIONS.items()
-        if option.flag
+        if option.flag and option.level is level
     ]
-    return table(("flag", "verbs", "value"), rows)
 
 
 def _flag(option: Option) -> str:
@@ -109,7 +120,9 @@ def option_keys() -> str:
 
 
 def configuration() -> str:
-    return table(("key", "default", "meaning"), config_template.readme_rows())
+    header = ("key", "default", "meaning")
+    levels = ((level, table(header, config_template.readme_rows(level))) for level in LEVELS)
+    return by_level([*levels, ("besides options", table(header, config_template.other_rows()))])
 
 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
@@ -127,6 +140,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
 
 #: Files that are generated as a whole.
 FILES: Mapping[str, Callable[[], str]] = {
+    "lakekeeper_provider/options/options.json": option_table,
     "lakekeeper_provider/shell/template.yaml": config_template.template,
     "docs/lakekeeper.example.yaml": config_template.template,
     "lakekeeper_provider/shell/schema.json": config_template.schema,

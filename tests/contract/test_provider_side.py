@@ -56,7 +56,7 @@ def test_options_are_the_same_in_both_programs():
             "verbs": list(option.flag.verbs) if option.flag else [],
             "help": option.help,
             "bounds": option.parse.bounds,
-            "layers": option.layers,
+            "layers": list(option.layers),
         }
         for key, option in OPTIONS.items()
     }

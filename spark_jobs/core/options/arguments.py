@@ -15,7 +15,7 @@ from spark_jobs import __version__
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.shown import shortened, shown
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Level, Option
 from spark_jobs.core.options.parsers import number
 from spark_jobs.core.values.layout import check_run_id
 
@@ -172,13 +172,19 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
             action="store_true",
             help="also the snapshots of the commit log, and their manifests",
         )
+    for level in Level:
+        _add_level(parser.add_argument_group(level.value), verb, level)
+    return parser
+
+
+def _add_level(parser: Any, verb: str, level: Level) -> None:
+    """Add the options of one level."""
     groups: dict[str | None, Any] = {None: parser}
     for name, option in OPTIONS.items():
-        if option.flag and verb in option.verbs:
+        if option.flag and verb in option.verbs and option.level is level:
             if option.group not in groups:
                 groups[option.group] = parser.add_mutually_exclusive_group()
             _add_option(groups[option.group], name, option)
-    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:

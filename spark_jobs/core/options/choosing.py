@@ -12,6 +12,8 @@ from spark_jobs.core.options.option import (
     COMPACT,
     OF_THE_CALL,
     PLAN,
+    Level,
+    Section,
     choice,
     option,
     switch,
@@ -42,6 +44,7 @@ class ChoosingOptions:
         metavar="MB",
         verbs=PLANNING,
         layers=CHOICE,
+        section=Section.SELECTION,
     )
     compaction_ratio_threshold: float = option(
         10.0,
@@ -51,6 +54,9 @@ class ChoosingOptions:
         metavar="RATIO",
         verbs=PLANNING,
         layers=CHOICE,
+        level=Level.DAILY,
+        section=Section.SELECTION,
+        note="10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
     )
     min_input_files: int = option(
         2,
@@ -60,6 +66,7 @@ class ChoosingOptions:
         metavar="N",
         verbs=PLANNING,
         layers=CHOICE,
+        section=Section.SELECTION,
     )
     target_file_size: int = option(
         0,
@@ -69,6 +76,9 @@ class ChoosingOptions:
         metavar="512mb",
         verbs=PLANNING,
         layers=CHOICE,
+        level=Level.DAILY,
+        section=Section.SELECTION,
+        example="512mb",
     )
     strategy: str = choice(
         AUTO,
@@ -78,6 +88,7 @@ class ChoosingOptions:
         flag="--strategy",
         verbs=PLANNING,
         layers=CHOICE,
+        section=Section.SELECTION,
     )
     min_small_files: int = option(
         30,
@@ -87,6 +98,8 @@ class ChoosingOptions:
         metavar="N",
         verbs=PLANNING,
         layers=CHOICE,
+        level=Level.RARE,
+        section=Section.SELECTION,
     )
     min_files_per_gb: float = option(
         10.0,
@@ -96,19 +109,25 @@ class ChoosingOptions:
         metavar="N",
         verbs=PLANNING,
         layers=CHOICE,
+        level=Level.RARE,
+        section=Section.SELECTION,
     )
     full_scan: bool = switch(
-        "list every directory, also those that have not changed", flag="--full-scan", verbs=PLANNING
+        "list every directory, also those that have not changed",
+        flag="--full-scan",
+        verbs=PLANNING,
+        section=Section.SELECTION,
     )
     partitions: list[PartitionSpec] | None = option(
         None,
-        Parser(parse_partitions, _PARTITIONS, f"1 to {MOST_SPECS} partitions"),
+        Parser(parse_partitions, _PARTITIONS, f"1 to {MOST_SPECS} partitions", ("partitions",)),
         'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
         flag="--partitions",
         metavar="JSON",
         group="partitions",
         verbs=PLANNING,
         layers=OF_THE_CALL,
+        level=Level.DAILY,
     )
     where: str | None = option(
         None,
@@ -119,6 +138,7 @@ class ChoosingOptions:
         group="partitions",
         verbs=PLANNING,
         layers=OF_THE_CALL,
+        level=Level.DAILY,
     )
     idle_for: timedelta | None = option(
         None,
@@ -127,6 +147,10 @@ class ChoosingOptions:
         flag="--idle-for",
         metavar="7d",
         verbs=PLANNING,
+        level=Level.DAILY,
+        section=Section.SELECTION,
+        note="Not together with partitions or where: where the file sets it, `0s` as an argument turns it off.",
+        example="7d",
     )
     trigger: str = choice(
         "all",
@@ -134,6 +158,8 @@ class ChoosingOptions:
         "whether a partition is compacted if all of the trigger conditions that are given hold, or any of them",
         flag="--trigger",
         verbs=PLANNING,
+        section=Section.SELECTION,
+        note="The conditions are those below. Without one, all flagged partitions are compacted.",
     )
     trigger_unit_files: int | None = option(
         None,
@@ -142,6 +168,9 @@ class ChoosingOptions:
         flag="--trigger-unit-files",
         metavar="N",
         verbs=PLANNING,
+        level=Level.RARE,
+        section=Section.SELECTION,
+        example=100,
     )
     trigger_small_files: int | None = option(
         None,
@@ -150,6 +179,9 @@ class ChoosingOptions:
         flag="--trigger-small-files",
         metavar="N",
         verbs=PLANNING,
+        section=Section.SELECTION,
+        note="A file is small below block size / ratio.",
+        example=10000,
     )
     trigger_growth: int | None = option(
         None,
@@ -158,6 +190,9 @@ class ChoosingOptions:
         flag="--trigger-growth",
         metavar="N",
         verbs=PLANNING,
+        section=Section.SELECTION,
+        note="Counted are the files of flagged partitions that no compaction has written.",
+        example=1000,
     )
     trigger_interval: timedelta | None = option(
         None,
@@ -166,6 +201,8 @@ class ChoosingOptions:
         flag="--trigger-interval",
         metavar="1d",
         verbs=PLANNING,
+        section=Section.SELECTION,
+        example="1d",
     )
     trigger_average_size: int | None = option(
         None,
@@ -174,6 +211,9 @@ class ChoosingOptions:
         flag="--trigger-average-size",
         metavar="16mb",
         verbs=PLANNING,
+        level=Level.RARE,
+        section=Section.SELECTION,
+        example="16mb",
     )
 
     def conditions(self) -> Conditions:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spark_jobs.core.options.choosing import MOST_FILES, ChoosingOptions
-from spark_jobs.core.options.option import COMPACT, NO_PROPERTY, OF_THE_JOB, PLAN, choice, option
+from spark_jobs.core.options.option import (
+    COMPACT,
+    NO_PROPERTY,
+    OF_THE_JOB,
+    PLAN,
+    Level,
+    Section,
+    choice,
+    option,
+)
 from spark_jobs.core.options.parsers import number, size
 
 #: The orders of units, by the figures of what is read.
@@ -29,6 +38,7 @@ class LimitOptions(ChoosingOptions):
         " by what is read; deferred units come first",
         flag="--order",
         verbs=_VERBS,
+        section=Section.LIMITS,
     )
     max_bytes: int = option(
         0,
@@ -38,6 +48,10 @@ class LimitOptions(ChoosingOptions):
         metavar="100gb",
         verbs=_VERBS,
         layers=OF_THE_JOB,
+        level=Level.DAILY,
+        section=Section.LIMITS,
+        note="What is deferred goes first in the next run. The limits count what is read, over all tables of a job.",
+        example="100gb",
     )
     max_files: int = option(
         0,
@@ -47,6 +61,7 @@ class LimitOptions(ChoosingOptions):
         metavar="N",
         verbs=_VERBS,
         layers=OF_THE_JOB,
+        section=Section.LIMITS,
     )
     max_units: int = option(
         0,
@@ -56,6 +71,7 @@ class LimitOptions(ChoosingOptions):
         metavar="N",
         verbs=_VERBS,
         layers=OF_THE_JOB,
+        section=Section.LIMITS,
     )
     max_held_bytes: int = option(
         0,
@@ -65,6 +81,8 @@ class LimitOptions(ChoosingOptions):
         metavar="1tb",
         verbs=_VERBS,
         layers=NO_PROPERTY,
+        section=Section.LIMITS,
+        example="1tb",
     )
     canary: int = option(
         0,
@@ -74,6 +92,8 @@ class LimitOptions(ChoosingOptions):
         metavar="N",
         verbs=(COMPACT,),
         layers=OF_THE_JOB,
+        section=Section.LIMITS,
+        note="For the first night. These units are verified with `hash`, whatever `verify` is.",
     )
     max_failures: int = option(
         0,
@@ -83,4 +103,5 @@ class LimitOptions(ChoosingOptions):
         metavar="N",
         verbs=(COMPACT,),
         layers=OF_THE_JOB,
+        section=Section.LIMITS,
     )

@@ -38,6 +38,25 @@ OF_THE_CALL = (Layer.ARGUMENT,)
 OF_THE_TABLE = (Layer.PROPERTY,)
 
 
+class Level(str, Enum):
+    """Who needs an option: help and documentation show the levels one after the other."""
+
+    DAILY = "options for every day"
+    TUNING = "options for tuning"
+    RARE = "rare options"
+
+
+class Section(str, Enum):
+    """The sections of the configuration file, in its order, by their titles."""
+
+    SELECTION = "What to compact"
+    LIMITS = "How much, and in which order"
+    REWRITE = "How to compact"
+    BACKUP = "Backups, rollback and cleanup"
+    CONCURRENCY = "Other jobs and other writers"
+    JOB = "The job"
+
+
 @dataclass(frozen=True)
 class Option:
     """One option.
@@ -56,6 +75,10 @@ class Option:
         unreadable: what a table property means whose value is not allowed, where ignoring it could lose what its owner
             wants to keep; None if it is ignored.
         too_weak: values that a table property cannot set.
+        section: its place in the configuration file; None if a file cannot set it.
+        note: what the configuration file says besides.
+        example: the value in the template of the file, if the default cannot be written there.
+        limits_deletion: an operator's argument that is an empty text is an error, and does not mean "not given".
     """
 
     parse: Parser
@@ -70,6 +93,11 @@ class Option:
     lengthens: bool = False
     unreadable: Any = None
     too_weak: tuple[str, ...] = ()
+    level: Level = Level.TUNING
+    section: Section | None = None
+    note: str = ""
+    example: Any = None
+    limits_deletion: bool = False
 
     def setters(self) -> str:
         """Return the layers that may set it, for messages."""

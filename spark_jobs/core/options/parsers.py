@@ -43,11 +43,13 @@ class Parser:
         read: returns the typed value. Any error that it raises means that the value is not allowed.
         allowed: the values that are allowed, behind "it must be".
         bounds: the least and the greatest value, or the longest one, as the documentation shows them.
+        kind: the name of the kind and its bounds, by which the provider makes its own parser.
     """
 
     read: Callable[[Any], Any]
     allowed: str
     bounds: str = ""
+    kind: tuple[Any, ...] = ()
 
     def __call__(self, value: Any) -> Any:
         """Raise ValueError for a value that is not allowed."""
@@ -74,6 +76,7 @@ def duration(least: str, most: str) -> Parser:
         lambda value: timedelta(seconds=check(_seconds(value), lowest, highest)),
         f"from {bounds}, like 7d, 168h, 30m or 60s",
         bounds,
+        ("duration", least, most),
     )
 
 
@@ -89,7 +92,10 @@ def size(least: str, most: str) -> Parser:
     bounds = f"{least} to {most}"
     lowest, highest = _bytes(least), _bytes(most)
     return Parser(
-        lambda value: check(_bytes(value), lowest, highest), f"from {bounds}, like 512mb or 1gb", bounds
+        lambda value: check(_bytes(value), lowest, highest),
+        f"from {bounds}, like 512mb or 1gb",
+        bounds,
+        ("size", least, most),
     )
 
 
@@ -112,7 +118,10 @@ def number(kind: type, least: float, most: float) -> Parser:
         return check(kind(text), least, most)
 
     return Parser(
-        read, f"a {'whole ' if kind is int else ''}number from {least} to {most}", f"{least} to {most}"
+        read,
+        f"a {'whole ' if kind is int else ''}number from {least} to {most}",
+        f"{least} to {most}",
+        ("integer" if kind is int else "number", least, most),
     )
 
 
@@ -122,7 +131,7 @@ def one_of(*allowed: str, fold: Callable[[str], str] = str) -> Parser:
             raise ValueError
         return fold(str(value))
 
-    return Parser(read, f"one of {', '.join(allowed)}")
+    return Parser(read, f"one of {', '.join(allowed)}", kind=("choice", *allowed))
 
 
 def identifier(longest: int) -> Parser:
@@ -134,7 +143,7 @@ def identifier(longest: int) -> Parser:
         return str(value).lower()
 
     bounds = f"1 to {longest} characters"
-    return Parser(read, f"a name of {bounds}: letters, digits and _", bounds)
+    return Parser(read, f"a name of {bounds}: letters, digits and _", bounds, ("identifier", longest))
 
 
 def plain(value: Any, longest: int) -> str:
@@ -169,7 +178,8 @@ def texts(*, fewest: int = 1, read_item: Callable[[str], object] = str) -> Parse
         return items
 
     bounds = f"up to {LONGEST_LIST} items"
-    return Parser(read, f"a list of {bounds}, each of 1 to {LONGEST_ITEM} characters", bounds)
+    kind = "list" if read_item is str else "globs"
+    return Parser(read, f"a list of {bounds}, each of 1 to {LONGEST_ITEM} characters", bounds, (kind,))
 
 
 def _items(value: Any) -> Any:
@@ -195,7 +205,7 @@ def _condition(value: Any) -> str:
 
 
 _LONG = f"1 to {LONGEST_TEXT} characters"
-CONDITION = Parser(_condition, f"a condition of {_LONG}", _LONG)
+CONDITION = Parser(_condition, f"a condition of {_LONG}", _LONG, ("text",))
 
 
 def parse_instant(value: Any) -> datetime:
@@ -210,7 +220,7 @@ def parse_instant(value: Any) -> datetime:
 INSTANT = Parser(
     parse_instant,
     "an ISO 8601 time with its UTC offset, like 2026-02-24T05:00:00+00:00, from 2000 to 9998",
-    "",
+    kind=("instant",),
 )
 
 
@@ -222,4 +232,4 @@ def parse_bool(value: Any) -> bool:
     return parsed
 
 
-SWITCH = Parser(parse_bool, "true or false")
+SWITCH = Parser(parse_bool, "true or false", kind=("boolean",))
