@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies.runs import swapped_before
 from spark_jobs.core.planning.planned import changed_since
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import TableReport
@@ -26,9 +27,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
             report = compaction.run()
         except PermissionError as error:
             if compaction.begun:  # Units may be swapped: a refusal would say that nothing was done.
-                raise LakekeeperError(
-                    f"{error}. What run {compaction.begun} has swapped before stays: see `lakekeeper history`"
-                ) from error
+                raise LakekeeperError(f"{error}. {swapped_before(compaction.begun)}") from error
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
         changed = changed_since(report, job.planned_units(name))
         notes = [*([changed] if changed else []), *fold_settled_runs(session)]

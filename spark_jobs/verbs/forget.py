@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.messages.remedies import runs
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport
 from spark_jobs.protocol.execution.forget import Forget, Verdict
@@ -54,11 +54,10 @@ def _forget_run(job: Job, session: TableSession) -> TableReport | None:
 
 def _unknown(job: Job, name: str, other: str | None = None) -> TableReport:
     run_id = job.invocation.run_id
-    hint = "" if job.invocation.location else f"; `lakekeeper history --table {word(name)}` lists its runs"
-    reason = f"there is no run {run_id} of {name}{hint}"
+    reason = runs.unknown(run_id, name, dropped=bool(job.invocation.location))
     if other:
-        command = f"lakekeeper forget --table {word(other)} --run-id {word(str(run_id))} --yes"
-        reason = f"run {run_id} is of {other}, which is at the same location: `{command}`"
+        command = runs.of_other_table("forget", str(run_id), other)
+        reason = f"run {run_id} is of {other}, which is at the same location: {command}"
     return TableReport(name, TableOutcome.FAILED, reason=reason, run_id=run_id)
 
 

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.messages.remedies.runs import of_other_table
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
@@ -164,8 +164,8 @@ def _nothing_reason(
     other = session.other_table_of(unknown[0])
     if other is None:
         return f"nothing to restore: there is no run {unknown[0]} of this table"
-    command = f"lakekeeper rollback --table {word(other)} --run-id {word(unknown[0])}"
-    return f"nothing to restore: run {unknown[0]} is of {other}, at the same location: `{command}`"
+    command = of_other_table("rollback", unknown[0], other)
+    return f"nothing to restore: run {unknown[0]} is of {other}, at the same location: {command}"
 
 
 def _also_left(job: Job, session: TableSession, joint: str) -> str:

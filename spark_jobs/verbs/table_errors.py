@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from spark_jobs.core.messages.commands import quoted, word
 from spark_jobs.core.messages.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
 from spark_jobs.core.messages.outcomes import TableOutcome
-from spark_jobs.core.rules.quota import with_quota_command
+from spark_jobs.core.messages.remedies import runs, verbs
+from spark_jobs.core.messages.remedies.accounts import with_quota_command
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import UNSAFE, TableReport
 from spark_jobs.protocol.runs.unreadable import Left, left_in
@@ -38,21 +38,16 @@ def hint(job: Job) -> str:
     verb = job.invocation.verb
     if verb not in ("cleanup", "rollback", "forget", "history", "check"):
         return ""
-    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
-    if verb == "rollback":
-        dropped += "; to roll it back, create it again at its location"
-    return (
-        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
-        f" {dropped}"
-    )
+    return runs.dropped_table(verb)
 
 
 def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
-    which = f"--location {quoted(name)}" if job.invocation.location else f"--table {word(name)}"
-    check = f"`lakekeeper check {which}` lists what the journals of the table still say"
+    target = verbs.at_location(name) if job.invocation.location else verbs.of_table(name)
+    look = runs.look_at_journals(target)
     if not isinstance(error, UnreadableRun):
-        return check
-    return f"{check}. {_left_in(job, name, error.folder).way_out(error.folder)}"
+        return look
+    left = _left_in(job, name, error.folder)
+    return f"{look}. {runs.unreadable(error.folder, left.originals, left.unclear)}"
 
 
 def _left_in(job: Job, name: str, folder: str) -> Left:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spark_jobs import __version__
-from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import hdfs
 
 
 class LakekeeperError(Exception):
@@ -48,7 +48,7 @@ class Unreadable(Refusal):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        name, command = path.rpartition("/")[2], f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
+        name, command = path.rpartition("/")[2], hdfs.move_away(path)
         super().__init__(
             RefusalCode.UNREADABLE,
             f"{name} cannot be read: {what}. Write it again, or move it away: {command}. Or give it a name that begins"
@@ -169,7 +169,7 @@ class OutOfPlace(LakekeeperError):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        self.command = f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
+        self.command = hdfs.move_away(path)
         super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.remedies.runs import not_a_plan
 from spark_jobs.core.messages.shown import shortened, shown
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import OPTIONS, Options
@@ -70,10 +71,7 @@ def parse_plan(text: str, where: str) -> Planned:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _no_plan(where, error) from None
     if version != SCHEMA_VERSION or verb not in _VERBS:
-        raise UsageError(
-            f"{where} is not a plan: it has the verb {shown(verb)} and schema_version {shown(version)}; "
-            " `lakekeeper plan` writes one"
-        )
+        raise UsageError(not_a_plan(where, shown(verb), shown(version)))
     if report.get("error"):
         raise UsageError(f"{where} is not a whole plan: {shortened(str(report['error']))}")
     try:

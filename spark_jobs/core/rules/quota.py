@@ -7,19 +7,14 @@ file (HDFS Quotas Guide of Apache Hadoop). The originals are kept until a cleanu
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.rules.health import Health
 
 #: Additional names while a unit is written: two directories for each file, and those of the committer.
 _STAGED_PER_FILE, _STAGING = 2, 4
 #: Names of a run: lease, records and commit log of the compaction, and of a later rollback, which must not fail.
 _RUN_NAMES, _OPEN_RECORDS = 40, 1
-
-#: What HDFS says when it enforces a quota.
-_EXCEEDED = re.compile(r"(NameSpace|DiskSpace) quota (?:\([^)]*\) )?of (?:directory )?(\S+) is exceeded")
 
 
 @dataclass(frozen=True)
@@ -106,14 +101,3 @@ def shortfall(quota: Quota, need: Need, at_once: int) -> str | None:
                 f" needed at once: {used + wanted - limit} are missing; raise it, or clean up older originals"
             )
     return None
-
-
-def with_quota_command(text: str) -> str:
-    """Return the text of an error, and how the quota is raised if HDFS has enforced one."""
-    found = _EXCEEDED.search(text)
-    if found is None:
-        return text
-    kind, folder = found.groups()
-    value = "-setQuota <files and directories>" if kind == "NameSpace" else "-setSpaceQuota <bytes>"
-    command = f"hdfs dfsadmin {value} {word(folder)}; hdfs dfs -count -q {word(folder)} shows it"
-    return f"{text}. Raise it ({command}); a cleanup needs a few names, too, before it frees any"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.errors import OtherVersion
+from spark_jobs.core.messages.remedies import hdfs
 from spark_jobs.core.records.change import changes_of, contradicts
 from spark_jobs.core.records.journal import RunState, UnitState
 from spark_jobs.core.records.snapshots import BrokenLog, ManifestMeta, Token
@@ -75,7 +75,7 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     home = Home.of_table(root, bool(facts.partition_keys)).path
     trust = Trust(services.fs, root, scope.table.options.trusted_owners)
     folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now, trust)
-    command = f"hdfs dfs -rm -r {hdfs_path(folder)}"
+    command = hdfs.delete(folder)
     try:
         log.compare(_units(scope))
     except OtherVersion as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion
+from spark_jobs.core.messages.remedies import hdfs, verbs
+from spark_jobs.core.messages.remedies.runs import without_run
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal_bounds import check_units
 from spark_jobs.core.records.swap_state import SwapState
@@ -127,14 +128,14 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
         rows = any(is_below(old, path) for old in runs.left_in_copies.values())
-        command = f"hdfs dfs -mv {hdfs_path(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {hdfs_path(path)}"
+        command = hdfs.move_away(path) if rows else hdfs.delete(path)
         yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
 
 
 def _command(error: Exception, path: str, left: Left) -> str:
     """Return what makes a run readable; else what puts back the files that only it has, and moves it away."""
     own = getattr(error, "command", None)
-    return own or left.commands(path)
+    return own or without_run(path, left.originals, left.unclear)
 
 
 def _left_in(fs: FileSystem, folder: str, locations: set[str]) -> Left:
@@ -155,7 +156,7 @@ def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
             continue
         if other:
             text = f"{path} has no journal, but holds {other}: originals may be in it"
-            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv {hdfs_path(path)} {AWAY}")
+            yield Finding(DamageCode.JOURNAL_MISSING, path, text, hdfs.move_away(path))
         else:
             text = (
                 f"{path} has no journal, and nothing in it was ever live; the next job deletes it once it is older"
@@ -177,9 +178,7 @@ def check_unfinished(scope: Scope) -> Iterator[Finding]:
             text, command = unfinished_warning(run), scope.recovery()
             if claimed and not run.state.unfinished:
                 text = f"a cleanup has claimed originals of run {run.run_id} and not deleted them"
-                command = (
-                    f"lakekeeper cleanup {scope.table.target} with its retention, or {scope.rollback(run)}"
-                )
+                command = f"{verbs.cleanup(scope.table.target)} with its retention, or {scope.rollback(run)}"
             yield Finding(DamageCode.RUN_UNFINISHED, run.folder, text, command, run_id=run.run_id)
 
 
@@ -194,7 +193,7 @@ def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
     if unit.has_rule(scope.services, state):
         # All files are kept; which of the directories is the table's content is for its owner to say.
         command = (
-            f"lakekeeper cleanup {scope.table.target} --writers append, or overwrite"
+            f"{verbs.cleanup(scope.table.target)} --writers append, or overwrite"
             if scope.table.dropped
             else f"{ddl.set_property(scope.name, 'lakekeeper.writers', 'append')}, or 'overwrite'"
         )

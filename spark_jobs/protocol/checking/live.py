@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.remedies import hdfs, originals
+from spark_jobs.core.messages.remedies.runs import after_journals
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.swap_state import SwapState
 from spark_jobs.core.rules.eligibility import may_have_runs
@@ -111,7 +112,7 @@ class LiveCheck:
         if self._scope.unknown:
             return (
                 "; a run whose journal cannot be read may have its files",
-                "lakekeeper check, after the findings on journals are ended",
+                after_journals(),
             )
         return "", f"restore it from a snapshot, or {self._drop(unit)}"
 
@@ -121,8 +122,8 @@ class LiveCheck:
         The originals of a run that cannot be read are moved. So, if its journal becomes readable again, the first
         rename of its swap counts as undone. What a readable journal knows at its path is copied.
         """
-        act = "-mv" if rows == self._scope.only_originals.get(unit.location) else "-cp -p"
-        return f"hdfs dfs {act} {hdfs_path(rows)} {hdfs_path(unit.location)}"
+        moved = rows == self._scope.only_originals.get(unit.location)
+        return hdfs.move(rows, unit.location) if moved else hdfs.copy(rows, unit.location)
 
     def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
         """Return the directory that has the rows of a unit, and that no job puts in its place.
@@ -194,15 +195,10 @@ class LiveCheck:
         return found.path if found and rules.is_young(found.path, found.mtime) else None
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
-        text = (
-            f"{len(lost)} files that run {found.run.run_id} wrote to {unit.location} are missing or changed"
-            f" ({lost[0]}). If writers of this table overwrite it in place, set the table"
-            " property lakekeeper.writers=overwrite"
-        )
+        text = originals.lost_files(found.run.run_id, unit.location, lost)
         command = "restore the files from a snapshot, or write the data again (INSERT OVERWRITE)"
         if found.held:
             # A rollback does not replace a directory that was changed: what is in it may be a writer's.
-            away = f"hdfs dfs -mv {hdfs_path(unit.location)} {AWAY}"
-            command = f"{away}, then {self._scope.rollback(found.run)}"
+            command = f"{hdfs.move_away(unit.location)}, then {self._scope.rollback(found.run)}"
             command += f", then put back the {added} files that writers added" if added else ""
         return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path, hdfs_paths
 from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.remedies import hdfs
 from spark_jobs.core.records import journal
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.swap.directories import list_unit
@@ -71,7 +71,7 @@ def _move_added(scope: Scope, unit: UnitOfRun) -> str:
     added = [entry.path for entry in scope.services.fs.list(unit.old) if entry.name not in known]
     if not added:
         return scope.forget(unit.run)
-    return f"hdfs dfs -mv {hdfs_paths(added)} {AWAY}"
+    return hdfs.move_away(*added)
 
 
 def _check_claimed(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
@@ -95,9 +95,7 @@ def _check_forgotten(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     for path in (unit.old, unit.claimed, *(() if ended else (paths.new, paths.aside))):
         if scope.services.fs.status(path) is not None:
             text = f"{path} is left of a unit whose record was ended with forget"
-            command = (
-                f"hdfs dfs -rm -r {hdfs_path(path)}" if ended else f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
-            )
+            command = hdfs.delete(path) if ended else hdfs.move_away(path)
             yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, command)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.remedies import verbs
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap_state import SwapState
@@ -116,17 +116,14 @@ class Scope:
         found = [*self._by_name.get(unit.key, ()), *self._by_name.get(unit.location, ())]
         return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
 
-    def which(self, run: Run) -> str:
-        return f"{self.table.target} --run-id {word(run.run_id)}"
-
     def recovery(self) -> str:
         """Return the command that recovers unfinished runs and deletes no originals."""
-        return f"lakekeeper cleanup {self.table.target} --older-than 36500d"
+        return verbs.recovery(self.table.target)
 
     def rollback(self, run: Run) -> str:
         if self.table.dropped:
             return "the steps of docs/manual-restore.md"
-        return f"lakekeeper rollback {self.which(run)}"
+        return verbs.rollback(self.table.target, run.run_id)
 
     def forget(self, run: Run) -> str:
-        return f"lakekeeper forget {self.which(run)} --yes"
+        return verbs.forget(self.table.target, run.run_id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.remedies import accounts, originals
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
@@ -16,7 +16,7 @@ from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
-from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
+from spark_jobs.protocol.execution.ways_out import with_remedy
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.working_folders import WorkingFolders
@@ -108,7 +108,7 @@ class Cleanup(EndingWork[Claim]):
     def failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
         target, run_id = self.recovery.policy.target, self.entered.run_id
-        reason = with_way_out(reason_of(error, item.swap.unit), error, target, run_id)
+        reason = with_remedy(reason_of(error, item.swap.unit), error, target, run_id)
         return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def claimed_path(self, swap: Swap) -> str:
@@ -156,7 +156,7 @@ class Cleanup(EndingWork[Claim]):
                 raise
             raise DamagedOriginals(
                 f"{error}, and {lost[0].name} is missing there: a cleanup has begun to delete them. Copy what the table"
-                f" needs: {_copy_of(claimed, error)}"
+                f" needs: {originals.copy_claimed(claimed, error.place, exists=error.in_the_way is not None)}"
             ) from None
 
     def _delete(self, swap: Swap, folder: str, entries: Sequence[Status]) -> bool:
@@ -182,9 +182,7 @@ class Cleanup(EndingWork[Claim]):
         return not self._skip_trash
 
     def _without_trash(self) -> str:
-        return without_trash(
-            self.services.fs.user(), None if self.recovery.policy.dropped else self._use.rollback_command
-        )
+        return accounts.no_trash(self.services.fs.user(), self.recovery.policy.target, self.entered.run_id)
 
     def check_originals(self, item: UnitState) -> None:
         """Check the originals of a unit as a cleanup does, and what it has claimed of them.
@@ -204,10 +202,3 @@ class Cleanup(EndingWork[Claim]):
             raise DamagedOriginals(
                 f"{folder} holds {unknown[0]}, which the journal does not list; it was not deleted"
             )
-
-
-def _copy_of(claimed: str, error: OnlyCopy) -> str:
-    """Return the command that gives a table what is left of its originals. FsShell copies into what exists."""
-    if error.in_the_way is None:
-        return f"hdfs dfs -cp -p {hdfs_path(claimed)} {hdfs_path(error.place)}"
-    return f"hdfs dfs -cp -p {hdfs_path(claimed, '/*')} {hdfs_path(error.place, '/')}"

@@ -11,7 +11,7 @@ from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.ways_out import with_way_out
+from spark_jobs.protocol.execution.ways_out import with_remedy
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
@@ -50,9 +50,7 @@ class Forget:
         except DamagedOriginals as error:
             return Verdict(unit, True, f"{error}; what is left of them stays where it is")
         except (LakekeeperError, OSError) as error:
-            return Verdict(
-                unit, False, with_way_out(str(error), error, self._policy.target, self._run.run_id)
-            )
+            return Verdict(unit, False, with_remedy(str(error), error, self._policy.target, self._run.run_id))
         return Verdict(unit, False, "its originals are intact: roll the run back, or clean it up")
 
     def _judge_open(self, unit: UnitState) -> Verdict:

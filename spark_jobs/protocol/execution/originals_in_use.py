@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.errors import OnlyCopy, Unsafe
+from spark_jobs.core.messages.remedies import originals
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.eligibility import may_have_runs
 from spark_jobs.core.values.layout import is_below, is_inside_home
@@ -59,23 +59,13 @@ class UseOfOriginals:
     def _not_originals(self, swap: Swap, location: str) -> str:
         """Return how a partition is pointed at another directory than the originals."""
         statement = self._statement_back(swap, location)
-        if statement is None:
-            return f"Give the partition at {location} a directory of its own (ALTER TABLE ... SET LOCATION)"
-        return (
-            f"Give the partition its location back ({statement}); if it should have the originals,"
-            f" {self.rollback_command} then restores them"
-        )
+        return originals.not_originals(location, statement, self._policy.target, self._run_id)
 
     def _statement_back(self, swap: Swap, place: str) -> str | None:
         """Return the statement that gives a unit its journaled location back; None where no rollback needs it."""
         if self._policy.dropped:
             return None
         return statement_back(swap, self._locations, self._policy.table, place)
-
-    @property
-    def rollback_command(self) -> str:
-        """Return the command that restores the originals."""
-        return f"`lakekeeper rollback {self._policy.target} --run-id {word(self._run_id)}`"
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:
@@ -102,29 +92,14 @@ class UseOfOriginals:
                 raise Unsafe(f"{text}. {described(left)}") from None
             raise self._only_copy(text, swap, place, missing=True) from None
         if not live.data:  # guard: cleanup_live_empty
-            raise self._only_copy(
-                f"{place} holds no data any more; the originals in {old} are the only copy, and are kept. Write the"
-                " data that the table should hold, or drop the partition",
-                swap,
-                place,
-            )
+            raise self._only_copy(originals.empty(place, old), swap, place)
         if self._policy.writers == "overwrite":
             return
         if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
-            raise self._only_copy(
-                f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
-                " this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
-                swap,
-                place,
-            )
+            raise self._only_copy(originals.only_empty_files(place, old), swap, place)
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self._fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
-            raise self._only_copy(
-                f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
-                " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
-                swap,
-                place,
-            )
+            raise self._only_copy(originals.lost_file(lost[0], place, old), swap, place)
 
     def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
         return OnlyCopy(text, place, missing=missing, statement=self._statement_back(swap, place))

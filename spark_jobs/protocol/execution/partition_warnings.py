@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.remedies import partitions
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
@@ -106,20 +106,13 @@ class _Partitions:
     def _in_place(self, swap: Swap) -> str:
         found = "MSCK REPAIR TABLE or partition discovery adds it too"
         outside = "no discovery finds it, because it is outside the table's root"
-        return (
-            f"the metastore has no such partition any more, and its files are in {swap.live}. To get it back, add it"
-            f" again ({_added(self._table, swap)}); {found if is_below(swap.live, self._table.root) else outside}."
-            f" {self._lost(swap)}. If it was dropped on purpose, and its files are not needed: hdfs dfs -rm -r"
-            f" {hdfs_path(swap.live)}"
-        )
+        found_by = found if is_below(swap.live, self._table.root) else outside
+        return partitions.dropped(swap.live, _added(self._table, swap), found_by, self._lost(swap))
 
     def _elsewhere(self, swap: Swap, place: str) -> str:
         """Return the text for a partition that was added again at another place, where discovery has found one."""
         statement = statement_back(swap, self._locations, self._table.facts.name, place)
-        return (
-            f"the metastore has this partition at {place} now, and the files that the run has worked on are in"
-            f" {swap.live}. Unless that is intended, give it that location again ({statement}). {self._lost(swap)}"
-        )
+        return partitions.elsewhere(place, swap.live, statement, self._lost(swap))
 
     @cached_property
     def _identities(self) -> frozenset[str | None]:

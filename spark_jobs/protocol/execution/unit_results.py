@@ -15,15 +15,15 @@ from spark_jobs.core.messages.errors import (
 )
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies.accounts import with_quota_command
 from spark_jobs.core.planning.decisions import Decision, Fail, Irreducible, Refuse, YieldToWriter, on_wire
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.health import Health, settled
-from spark_jobs.core.rules.quota import with_quota_command
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import UnitReport, utc
-from spark_jobs.protocol.execution.ways_out import with_way_out
+from spark_jobs.protocol.execution.ways_out import with_remedy
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -104,7 +104,7 @@ def unresolved(
     """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
-    reason = with_way_out(reason_of(error, swap.unit), error, target, run_id)
+    reason = with_remedy(reason_of(error, swap.unit), error, target, run_id)
     report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=reason)
     return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 

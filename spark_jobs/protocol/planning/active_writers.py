@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies.writers import dead_writer
 from spark_jobs.core.rules import eligibility
 from spark_jobs.core.values import legacy_leftovers
 from spark_jobs.core.values.layout import ancestors
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.values.other_writers import WriterRules, moment
 from spark_jobs.protocol.planning.folders import Folders
-from spark_jobs.protocol.swap.directories import dead_writer
 
 
 def check_writers(folders: Folders, location: str, root: str, rules: WriterRules) -> None:

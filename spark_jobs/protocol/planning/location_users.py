@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import partitions, verbs
 from spark_jobs.core.records.journal_bounds import uri_path
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values import ddl
@@ -82,14 +82,14 @@ class LocationUsers:
             if inside:
                 raise Refusal(
                     RefusalCode.LOCATION_IN_USE,
-                    f"{name} reads {inside[0]}, which is in {home}: move its files out of that directory and set its"
-                    f" location to where they are (ALTER TABLE {ddl.table_name(name)} SET LOCATION), or drop that"
-                    " table or partition",
+                    partitions.reads_home(
+                        name, inside[0], home, f"ALTER TABLE {ddl.table_name(name)} SET LOCATION"
+                    ),
                 )
             if uri_path(home) in {uri_path(own.path) for own in homes(user.facts, user.units)}:
                 raise Refusal(
                     RefusalCode.LOCATION_IN_USE,
-                    f"{name} is at {user.root}: use `lakekeeper cleanup --table {word(name)}`",
+                    f"{name} is at {user.root}: use `{verbs.cleanup(verbs.of_table(name))}`",
                 )
 
     def _user(self, facts: TableFacts) -> _User | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from spark_jobs.core.messages.commands import hdfs_path, word
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import runs as remedies
+from spark_jobs.core.messages.remedies.partitions import of_copy
 from spark_jobs.core.records import journal
 from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.file_system import FileSystem
@@ -52,7 +53,7 @@ def in_use(runs: Sequence[Run], location: str) -> Refusal | None:
             return Refusal(
                 RefusalCode.ACTIVE_WRITER,
                 f"run {run.run_id} of {run.state.table}, which has the same location, has not ended; if it was"
-                f" interrupted, {recovery_command(run)} recovers it",
+                f" interrupted, {remedies.recovery(run.state.table)} recovers it",
             )
     return None
 
@@ -67,14 +68,9 @@ def taken_away(fs: FileSystem, runs: Sequence[Run], location: str) -> str | None
             if state.swap.live == location and fs.status(location) is None:
                 return (
                     f"{location} is missing: run {run.run_id} of {run.state.table}, which has the same location, was"
-                    f" interrupted during its swap; {recovery_command(run)} recovers it"
+                    f" interrupted during its swap; {remedies.recovery(run.state.table)} recovers it"
                 )
     return None
-
-
-def recovery_command(run: Run) -> str:
-    """Return the command that recovers the unfinished runs of a run's table, and deletes no originals."""
-    return f"`lakekeeper cleanup --table {word(run.state.table)} --older-than 36500d`"
 
 
 def missing(fs: FileSystem, location: str, old: str) -> str | None:
@@ -85,7 +81,4 @@ def missing(fs: FileSystem, location: str, old: str) -> str | None:
     # guard: missing_in_a_copy
     if fs.status(location) is not None or fs.status(old) is None:
         return None
-    return (
-        f"{location} is missing, and {old}, which came here with a copy, has its files. If they are the files of this"
-        f" unit, move them there: hdfs dfs -mv {hdfs_path(old)} {hdfs_path(location)}"
-    )
+    return of_copy(location, old)

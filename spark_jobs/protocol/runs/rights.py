@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from spark_jobs.core.messages.commands import hdfs_path, word
+from spark_jobs.core.messages.remedies.accounts import not_writable
 from spark_jobs.protocol.file_system import RecordFiles
 
 
@@ -19,11 +19,11 @@ def writing_in(fs: RecordFiles, folder: str, *, with_content: bool = False) -> I
     try:
         yield
     except PermissionError as error:
-        way_out = _way_out(fs, folder, "-R " if with_content else "")
-        raise PermissionError(f"{error}{way_out}") from None
+        remedy = _remedy(fs, folder, with_content=with_content)
+        raise PermissionError(f"{error}{remedy}") from None
 
 
-def _way_out(fs: RecordFiles, folder: str, recursive: str) -> str:
+def _remedy(fs: RecordFiles, folder: str, *, with_content: bool) -> str:
     """Return nothing for a directory that is missing, or that belongs to the account of the job."""
     try:
         found, user = fs.status(folder), fs.user()
@@ -31,8 +31,4 @@ def _way_out(fs: RecordFiles, folder: str, recursive: str) -> str:
         return ""
     if found is None or found.owner in ("", user):
         return ""
-    also = ", and with it the originals that a rollback restores" if recursive else ""
-    return (
-        f". {folder} belongs to {found.owner}: run the job as that account, or give the directory to {user}"
-        f" (hdfs dfs -chown {recursive}{word(user)} {hdfs_path(folder)}){also}"
-    )
+    return not_writable(folder, found.owner, user, with_content=with_content)

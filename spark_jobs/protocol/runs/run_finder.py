@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.errors import OutOfPlace, Refusal, UnreadableRun, Unsafe
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import runs
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.records.journal import INTENTS
 from spark_jobs.core.records.journal_bounds import ClosingRecord, server_of
@@ -197,7 +197,7 @@ class TableRuns:
     def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
         self._copied[folder] = WarningCode.JOURNAL_OF_COPY.text(
             f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
-            f" ignored. {_advice(folder, open_units)}"
+            f" ignored. {runs.of_copy(folder, open_units)}"
         )
 
 
@@ -208,16 +208,6 @@ def _readable(folder: str) -> Iterator[None]:
         yield
     except Unsafe as error:
         raise UnreadableRun(str(error), folder) from None
-
-
-def _advice(folder: str, open_units: Sequence[str]) -> str:
-    if open_units:
-        return (
-            "It was copied during a swap, so some rows may be only in its __originals_ directories: if"
-            f" {open_units[0]} exists, and the directory of its partition does not, move it to the location of the"
-            " partition"
-        )
-    return f"Remove it: hdfs dfs -rm -r {hdfs_path(folder)}"
 
 
 def _oldest_first(runs: Iterable[Run]) -> list[Run]:

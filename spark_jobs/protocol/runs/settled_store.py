@@ -6,8 +6,8 @@ import logging
 import re
 import uuid
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.messages.remedies import hdfs
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.records.record_files import check_length
 from spark_jobs.core.records.settled_runs import SettledRecord
@@ -89,7 +89,7 @@ class SettledStore:
             return record
         note = WarningCode.RECORD_OF_COPY.text(
             f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
-            f" Remove it: hdfs dfs -rm -r {hdfs_path(self.folder)}"
+            f" Remove it: {hdfs.delete(self.folder)}"
         )
         self.notes = [note]
         return SettledRecord()

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from spark_jobs.core.messages.commands import hdfs_path, word
+from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import hdfs
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 
@@ -67,7 +68,7 @@ class Trust:
         """
         self.check(folder.path, [folder.owner])
         if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
-            command = f"hdfs dfs -chmod go-w {hdfs_path(folder.path)}"
+            command = hdfs.close_to_others(folder.path)
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
                 f"other accounts than {folder.owner} may write to {folder.path}: nothing is changed. Check its content,"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.records.journal import INTENTS, UnitState
 from spark_jobs.core.values.layout import Home, RunFolder, working_folder
@@ -30,38 +29,6 @@ class Left:
 
     originals: Mapping[str, str] = field(default_factory=dict)
     unclear: tuple[str, ...] = ()
-
-    def commands(self, folder: str) -> str:
-        """Return the commands after which the jobs work again: put back what only this run has, then move it away."""
-        if self.unclear:
-            return f"read docs/manual-restore.md, and copy what the table needs from {_named(self.unclear)}"
-        back = [
-            f"hdfs dfs -test -e {hdfs_path(live)} || hdfs dfs -mv {hdfs_path(old)} {hdfs_path(live)}"
-            for live, old in self.originals.items()
-        ]
-        return " && ".join([*(f"({text})" for text in back), f"hdfs dfs -mv {hdfs_path(folder)} {AWAY}"])
-
-    def way_out(self, folder: str) -> str:
-        """Return what a message says of the run."""
-        if self.unclear:
-            return (
-                f"Rows of the table may be only in {_named(self.unclear)}: before this run is moved out of the table's"
-                " home, copy what the table needs from there, as docs/manual-restore.md says"
-            )
-        if not self.originals:
-            return (
-                "To go on without this run, move its directory, with all that it holds, away:"
-                f" {self.commands(folder)}"
-            )
-        live = next(iter(self.originals))
-        return (
-            f"The files of {live}, which is missing, are only in {self.originals[live]}. To go on without this run, put"
-            f" them back, and then move its directory away: {self.commands(folder)}"
-        )
-
-
-def _named(paths: Iterable[str]) -> str:
-    return ", ".join(f"'{path}'" for path in paths)
 
 
 def left_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Left:

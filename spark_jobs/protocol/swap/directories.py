@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path, quoted
 from spark_jobs.core.messages.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import hdfs, originals, writers
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState, locate
 from spark_jobs.core.values.layout import ancestors, is_home
@@ -31,29 +31,20 @@ class Blocker:
     def __str__(self) -> str:
         path = f"{self.folder}/{self.name}"
         if is_staging(self.name):
-            return f"{path} belongs to a writer that has not finished. {dead_writer(path)}"
+            return f"{path} belongs to a writer that has not finished. {writers.dead_writer(path)}"
         if isinstance(self.entry, str):
             return f"a writer is active in {self.folder} ({self.name}); the next run resolves it"
         if is_hidden(self.name):
             return (
                 f"{self.folder} holds the directory {self.name}; {_why(self.entry)}; then run the job again"
             )
-        return (
-            f"{self.folder} holds the directory {self.name}, whose rows would be lost. Move its files up to"
-            f" {self.folder}, or move it away (hdfs dfs -mv {hdfs_path(path)} {AWAY}); then"
-            " run the job again"
-        )
+        return writers.directory_with_rows(self.folder, self.name)
 
 
 #: So many directories in a staging directory are listed, to find out when it changed last.
 _MOST_LISTED = 20
 #: So many files are looked at one by one; there may be 65,000 others beside them.
 _FEW = 3
-
-
-def dead_writer(path: str) -> str:
-    """Return what a person may do about a staging directory or file that nobody removes."""
-    return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r {hdfs_path(path)}"
 
 
 class SwapPaths:
@@ -202,11 +193,9 @@ def files_of_originals(fs: DataDirectories, folder: str, entries: Sequence[Statu
 def _foreign(entry: Status) -> str:
     """Return what a directory in originals is, and what a person may do about it."""
     if is_staging(entry.name):
-        return f"{entry.path} is in originals, and belongs to a writer that has not finished. {dead_writer(entry.path)}"
-    return (
-        f"{parent(entry.path)} holds the folder {entry.name}, which is not of the originals. Move it away:"
-        f" hdfs dfs -mv {hdfs_path(entry.path)} {AWAY}"
-    )
+        wait = writers.dead_writer(entry.path)
+        return f"{entry.path} is in originals, and belongs to a writer that has not finished. {wait}"
+    return originals.foreign_directory(parent(entry.path), entry.name)
 
 
 def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None:
@@ -234,9 +223,7 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
     if entry.is_dir and is_home(entry.name):
         raise Refusal(
             RefusalCode.SUBDIRECTORIES,
-            f"{location} holds {entry.path}, with the runs of a table that had partitions here. If that table was"
-            f" dropped, `lakekeeper cleanup --location {quoted(location)}` deletes its originals when they are past the"
-            " retention, and then this directory",
+            writers.runs_of_dropped_table(location, entry.path),
         )
     if entry.is_dir:  # guard: folders_in_unit
         code = RefusalCode.LEGACY_LEFTOVER if is_leftover(entry.name) else RefusalCode.SUBDIRECTORIES
@@ -251,10 +238,7 @@ def _why(entry: Status) -> str:
         return described([entry.path])
     if not is_hidden(entry.name):
         return "its rows would be lost or misread"
-    return (
-        "it is hidden, so that a query may be writing in it. If none does, move it away:"
-        f" hdfs dfs -mv {hdfs_path(entry.path)} <a directory outside the table>"
-    )
+    return writers.hidden_directory(entry.path)
 
 
 def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
@@ -268,9 +252,9 @@ def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
         return Refusal(
             RefusalCode.ACTIVE_WRITER,
             f"{entry.path} belongs to a writer that has not finished: it was changed {moment(newest)}."
-            f" {dead_writer(entry.path)}",
+            f" {writers.dead_writer(entry.path)}",
         )
-    command = f"hdfs dfs -rm -r {hdfs_path(entry.path)}"
+    command = hdfs.delete(entry.path)
     return Refusal(
         RefusalCode.ACTIVE_WRITER,
         f"{entry.path} was left by a writer: it was changed {moment(newest)} for the last time, longer ago than"

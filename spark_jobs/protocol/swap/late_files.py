@@ -8,8 +8,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path
 from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.messages.remedies.writers import changed_file
 from spark_jobs.core.values import layout
 from spark_jobs.core.values.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.values.other_writers import SUCCESS, SUMMARIES, has_offsets
@@ -56,12 +56,7 @@ def move_late_files(
     names = {file.name for file in here.files}
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
-        move = f"hdfs dfs -mv {hdfs_path(f'{folder}/{changed[0]}')} {AWAY}"
-        raise Unsafe(
-            f"a writer changed {folder}/{changed[0]}; no file of {folder} was moved to {live}. Nothing tells whose rows"
-            f" are in it: move it away ({move}), run the job again, and then put it into the table under"
-            " another name if its rows belong there"
-        )
+        raise Unsafe(changed_file(folder, changed[0], live))
     known = {file.name: file for file in ours.files}
     added = [file for file in here.files if _is_new(file, known)]
     for file in added:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.remedies.originals import newer_run
 from spark_jobs.protocol.runs.journal_store import Run
 
 
@@ -24,11 +24,7 @@ class LaterRun:
     ended: bool
 
     def __str__(self) -> str:
-        name = f"a newer run, {self.run_id} of {self.table},"
-        if self.ended:
-            return f"{name} compacted it again, and the originals of that run were deleted: neither is rolled back"
-        command = f"`lakekeeper rollback --table {word(self.table)} --run-id {word(self.run_id)}`"
-        return f"{name} compacted it again; roll that one back first ({command})"
+        return newer_run(self.run_id, self.table, ended=self.ended)
 
 
 class LaterRuns:

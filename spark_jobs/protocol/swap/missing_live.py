@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.messages.commands import hdfs_path
 from spark_jobs.core.messages.errors import WriterActive
+from spark_jobs.core.messages.remedies.writers import replacing
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import staging_above
 
@@ -27,11 +27,7 @@ def check_stays_missing(services: Services, live: str, base: str) -> None:
     for _ in range(_CHECKS):
         found = staging_above(services.fs, live, base)
         if found:
-            staging = found.path
-            raise WriterActive(
-                f"a writer is replacing {live}, or has died: {staging} exists. Run the rollback again when it"
-                f" is gone; if its writer has died, delete it: hdfs dfs -rm -r {hdfs_path(staging)}"
-            )
+            raise WriterActive(replacing(live, found.path))
         if services.fs.status(live) is not None:
             raise WriterActive(f"a writer is replacing {live}, which exists again; run the rollback again")
         services.clock.sleep(_SECONDS)

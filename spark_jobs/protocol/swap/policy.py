@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.remedies.verbs import is_dropped
+from spark_jobs.core.messages.remedies.writers import say_how_they_write
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values import ddl
 from spark_jobs.core.values.model import Unit
@@ -50,16 +52,11 @@ class SwapPolicy:
     @property
     def dropped(self) -> bool:
         """Tell whether the table was dropped, so that nothing can be set or restored by its name."""
-        return self.target.startswith("--location")
+        return is_dropped(self.target)
 
     def writers_advice(self) -> str:
         """Return how a person says what writers of the table do."""
-        if self.dropped:
-            return f"Say it: `lakekeeper cleanup {self.target} --writers append`, or overwrite"
-        return (
-            f"Set this table property ({ddl.set_property(self.table, 'lakekeeper.writers', 'append')}, or 'overwrite')"
-            " and run the job again"
-        )
+        return say_how_they_write(self.target, ddl.set_property(self.table, "lakekeeper.writers", "append"))
 
     def registered(self, swap: Swap) -> bool:
         """Return whether the metastore had a unit at the live path at the start of the job."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from spark_jobs.core.messages.commands import AWAY, hdfs_path, word
 from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.messages.remedies import originals
+from spark_jobs.core.messages.remedies.verbs import of_table
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState
@@ -75,11 +76,9 @@ class ReverseSwap(SwapExecutor):
     def _other_live_message(self, paths: SwapPaths) -> str:
         known = self._policy.later
         later = known.of(paths.seen(paths.live)) if known else None
-        return (
-            f"{paths.live} is not the directory that run {self._run.run_id} put there:"
-            f" {later or 'a writer, or a run that has no record any more, replaced it'}. The originals stay in"
-            f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {word(self._policy.table)}` deletes"
-            " them when they are past the retention"
+        replaced_by = str(later) if later else None
+        return originals.of_another_run(
+            paths.live, self._run.run_id, paths.old, of_table(self._policy.table), replaced_by
         )
 
     def unlike(self, swap: Swap) -> str | None:
@@ -106,12 +105,8 @@ class ReverseSwap(SwapExecutor):
         known = f"has it at {location}" if location else "does not have it any more"
         raise CannotRollBack(
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved."
-            f" {WayBack(self._fs, self._policy, swap, self._command).text(location)}"
+            f" {WayBack(self._fs, self._policy, swap, self._run.run_id).text(location)}"
         )
-
-    @property
-    def _command(self) -> str:
-        return f"`lakekeeper rollback --table {word(self._policy.table)} --run-id {word(self._run.run_id)}`"
 
     def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:
         # A pending file is moved under its own name, so that its writer still finds it.
@@ -130,12 +125,8 @@ class ReverseSwap(SwapExecutor):
             )
 
     def _overwritten_message(self, paths: SwapPaths, name: str) -> str:
-        return (
-            f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
-            f" restore outdated rows. The originals stay in {paths.old}. If they are what the table should hold, move"
-            f" the live directory away (hdfs dfs -mv {hdfs_path(paths.live)} {AWAY}), then"
-            f" {self._command}"
-        )
+        target, run_id = of_table(self._policy.table), self._run.run_id
+        return originals.overwritten(name, paths.live, paths.old, target, run_id)
 
     def check_originals(self, swap: Swap) -> None:
         """Raise Unsafe if the originals are not those that the journal lists."""

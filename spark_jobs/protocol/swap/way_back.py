@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core.messages.commands import hdfs_path, word
+from spark_jobs.core.messages.remedies import partitions
+from spark_jobs.core.messages.remedies.verbs import of_table
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.eligibility import may_have_runs
 from spark_jobs.core.values.ddl import add_partition
@@ -15,37 +16,25 @@ from spark_jobs.protocol.swap.policy import SwapPolicy
 
 
 def add_again(fs: DataDirectories, table: str, swap: Swap) -> str:
-    """Return what adds a partition again where it was.
-
-    The metastore creates a directory that is missing, and a rollback replaces none that its run has not written.
-    """
+    """Return what adds a partition again where it was."""
     statement = add_partition(table, swap.unit.spec, swap.live)
-    missing = fs.status(swap.live) is None
-    return f"{statement}; hdfs dfs -rmdir {hdfs_path(swap.live)}" if missing else statement
+    return partitions.add_again(statement, swap.live, missing=fs.status(swap.live) is None)
 
 
 def rows_only_in_originals(fs: DataDirectories, table: str, swap: Swap, run_id: str, old: str) -> str:
     """Return what to do with the originals of a partition that was dropped, and whose live directory was deleted."""
-    statement = add_again(fs, table, swap)
-    return (
-        f"only the originals in {old} have its rows. To get them back, add it again ({statement}), then"
-        f" `lakekeeper rollback --table {word(table)} --run-id {word(run_id)}`. If it was dropped on purpose,"
-        f" `lakekeeper cleanup --table {word(table)}` deletes them when they are past the retention"
-    )
+    add = add_again(fs, table, swap)
+    return partitions.rows_only_in_originals(old, add, of_table(table), run_id)
 
 
 @dataclass(frozen=True)
 class WayBack:
-    """The way back of one unit.
-
-    Attributes:
-        command: the command that rolls it back.
-    """
+    """The way back of one unit of a run."""
 
     fs: DataDirectories
     policy: SwapPolicy
     swap: Swap
-    command: str
+    run_id: str
 
     def text(self, location: str | None) -> str:
         """Return what to do to roll the unit back, or to keep it as it is.
@@ -53,26 +42,16 @@ class WayBack:
         Args:
             location: where the metastore has the unit; None if it does not have it any more.
         """
+        target = of_table(self.policy.table)
         place = None if location else self._renamed()
         if place:
-            return (
-                f"Its directory is {place} now, which another partition reads: to roll it back, rename that partition"
-                f" and its directory back first, and then {self.command}. {self._kept}"
-            )
+            return partitions.renamed(place, target, self.run_id)
         statement, texts = self._statement(location), []
         if statement:
-            stays = f" (files in {location} stay there)" if location else ""
-            texts.append(
-                f"To roll it back, give it that location again ({statement}), then {self.command}{stays}"
-            )
+            texts.append(partitions.give_back(statement, location, target, self.run_id))
         if not (location and is_inside_home(location)):
-            texts.append(self._kept)
+            texts.append(partitions.keep(target))
         return ". ".join(texts)
-
-    @property
-    def _kept(self) -> str:
-        cleanup = f"`lakekeeper cleanup --table {word(self.policy.table)}`"
-        return f"If it stays so, {cleanup} deletes its originals when they are past the retention"
 
     def _renamed(self) -> str | None:
         """Return the location that has the rewritten directory now, after a renaming of partition and directory.

@@ -14,11 +14,12 @@ import pytest
 from spark_jobs.core.messages.commands import AWAY, hdfs_path, quoted, word
 from spark_jobs.core.messages.errors import DamagedOriginals, OnlyCopy, OutOfPlace
 from spark_jobs.core.messages.printable import printable
-from spark_jobs.core.rules.quota import with_quota_command
+from spark_jobs.core.messages.remedies import verbs
+from spark_jobs.core.messages.remedies.accounts import no_trash, with_quota_command
+from spark_jobs.core.messages.remedies.runs import without_run
+from spark_jobs.core.messages.remedies.writers import dead_writer
 from spark_jobs.core.values import ddl
-from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
-from spark_jobs.protocol.runs.unreadable import Left
-from spark_jobs.protocol.swap.directories import dead_writer
+from spark_jobs.protocol.execution.ways_out import with_remedy
 from tests.hostile.corpus import PATTERNS, SHELL
 
 HOSTILE = [*SHELL, *PATTERNS]
@@ -71,21 +72,23 @@ def test_the_commands_of_messages_run_nothing_else(tmp_path: Path, name: str) ->
     commands = [
         (OutOfPlace(path, "a file").command, ["hdfs", "dfs", "-mv", escaped, "away"]),
         (_last(dead_writer(path)), ["hdfs", "dfs", "-rm", "-r", escaped]),
-        (Left().commands(path), ["hdfs", "dfs", "-mv", escaped, "away"]),
+        (without_run(path, {}, ()), ["hdfs", "dfs", "-mv", escaped, "away"]),
         (
-            Left({path: f"{path}2"}).commands(path),
+            without_run(path, {path: f"{path}2"}, ()),
             [*("hdfs", "dfs", "-test", "-e", escaped), "hdfs", "dfs", "-mv", escaped, "away"],
         ),
         (
-            _ticked(with_way_out("r", DamagedOriginals("x"), f"--location {quoted(path)}", name)),
+            _ticked(with_remedy("r", DamagedOriginals("x"), verbs.at_location(path), name)),
             ["lakekeeper", "forget", "--location", path, "--run-id", name, "--yes"],
         ),
         (
-            _ticked(with_way_out("r", OnlyCopy("x", path, missing=True), f"--table {word(name)}", "r1")),
+            _ticked(with_remedy("r", OnlyCopy("x", path, missing=True), verbs.of_table(name), "r1")),
             ["lakekeeper", "rollback", "--table", name, "--run-id", "r1"],
         ),
         (
-            re.search(r"superuser \((.*), then hdfs", without_trash(name, None), re.DOTALL)[1],  # type: ignore[index]
+            re.search(
+                r"superuser \((.*), then hdfs", no_trash(name, verbs.at_location(path), "r1"), re.DOTALL
+            )[1],  # type: ignore[index]
             ["hdfs", "dfs", "-mkdir", "-p", f"/user/{name}"],
         ),
     ]
@@ -178,14 +181,12 @@ def test_a_variable_in_a_name_is_pointed_out() -> None:
     assert "SET " not in ddl.drop("db.t", (("p", "${env:X}"),))
 
 
-_PRODUCT = Path(ddl.__file__).parents[1]
-#: Where the words are quoted, and the tables from which the documentation is made: their commands have no values.
-_OWN = (
-    "core/messages/commands.py",
-    "core/values/ddl.py",
-    "adapters/hadoop/sql.py",
-    "adapters/hadoop/metastore.py",
-)
+_PRODUCT = Path(ddl.__file__).parents[2]
+#: Where statements are made, which have quotes of their own.
+_OWN = ("core/values/ddl.py", "adapters/hadoop/sql.py", "adapters/hadoop/metastore.py")
+#: The sentences with commands. The other texts of messages have none but those of the codes, without values.
+_REMEDIES = "core/messages/remedies/"
+_CODES = ("core/messages/refusals.py", "core/messages/damage.py", "core/messages/warning_codes.py")
 _COMMAND = re.compile(
     r"hdfs dfs|hdfs dfsadmin|lakekeeper (?:analyze|plan|compact|rollback|cleanup|history|forget|check)\b"
     r"|--(?:table|location|run-id|trusted-owners)\b|(?:ALTER|DROP|CREATE|ANALYZE|MSCK REPAIR) (?:EXTERNAL )?TABLE"
@@ -197,16 +198,13 @@ _QUOTING = {
 }
 #: Values behind the beginning of a command that are commands, flags or sentences already, made of quoted words.
 _MADE = {
-    *("AWAY", "which", "target", "value", "recursive", "also", "stays", "act", "home", "command", "rollback"),
-    *("self.target", "self.table.target", "self._policy.target", "scope.table.target", "self.which(run)"),
-    *(
-        "self.commands(folder)",
-        "self.rollback_command",
-        "self.command",
-        "self._command",
-        "statement",
-        "scope.rollback(run)",
-    ),
+    *("AWAY", "target", "value", "also", "stays", "home", "command", "rollback", "add", "statement", "lost"),
+    *("found_by", "hint", "recursive", "replaced_by"),
+}
+#: The commands of HDFS and of the jobs, which have quoted their words.
+_COMMANDS = {
+    *("move", "move_away", "copy", "copy_content", "delete", "delete_empty", "give_to", "close_to_others"),
+    *("rollback", "forget", "cleanup", "recovery", "check", "history", "at_location", "of_table", "keep"),
 }
 
 
@@ -223,7 +221,7 @@ def _unquoted(text: ast.JoinedStr) -> Iterator[str]:
         elif isinstance(part, ast.FormattedValue) and _COMMAND.search(begun):
             call = part.value.func if isinstance(part.value, ast.Call) else None
             name = getattr(call, "id", getattr(call, "attr", None))
-            if name not in _QUOTING and ast.unparse(part.value) not in _MADE:
+            if name not in _QUOTING | _COMMANDS and ast.unparse(part.value) not in _MADE:
                 yield ast.unparse(part.value)
 
 
@@ -238,13 +236,39 @@ def _concatenated(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Constant) and _COMMAND.search(str(part.value)) for part in parts)
 
 
+#: The beginnings of commands that a person pastes.
+_PASTED = re.compile(
+    r"hdfs dfs(admin)? |lakekeeper (?:analyze|plan|compact|rollback|cleanup|history|forget|check)\b"
+)
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of a module, but for docstrings."""
+    with_docstring = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, with_docstring) and _has_doc(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def _has_doc(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> bool:
+    return ast.get_docstring(node, clean=False) is not None
+
+
 @pytest.mark.parametrize(
     "path", sorted(_PRODUCT.rglob("*.py")), ids=lambda path: str(path.relative_to(_PRODUCT))
 )
 def test_no_message_has_a_command_with_a_word_that_is_not_quoted(path: Path) -> None:
-    if str(path.relative_to(_PRODUCT)) in _OWN:
+    name = str(path.relative_to(_PRODUCT))
+    if name in _OWN:
         return
     tree = ast.parse(path.read_text())
+    if not name.startswith(_REMEDIES) and name not in _CODES:
+        assert [text for text in _texts(tree) if _PASTED.search(text)] == []
     assert [found for text in _strings(tree) for found in _unquoted(text)] == []
     assert not [node for node in ast.walk(tree) if _concatenated(node)]
 

@@ -1,0 +1,48 @@
+"""Rights, quotas and the trash of the account of a job."""
+
+from __future__ import annotations
+
+import re
+
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.remedies import hdfs, verbs
+
+#: What HDFS says when it enforces a quota.
+_EXCEEDED = re.compile(r"(NameSpace|DiskSpace) quota (?:\([^)]*\) )?of (?:directory )?(\S+) is exceeded")
+
+
+def not_writable(folder: str, owner: str, user: str, *, with_content: bool) -> str:
+    """Return what a person does where a directory belongs to another account than the job.
+
+    Args:
+        with_content: the job needs what is in the directory, too.
+    """
+    also = ", and with it the originals that a rollback restores" if with_content else ""
+    command = hdfs.give_to(user, folder, with_content=with_content)
+    return (
+        f". {folder} belongs to {owner}: run the job as that account, or give the directory to {user}"
+        f" ({command}){also}"
+    )
+
+
+def no_trash(user: str, target: str, run_id: str) -> str:
+    """Return what a person does where HDFS cannot make the trash of an account."""
+    home = word(f"/user/{user}")
+    text = (
+        f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p {home}, then hdfs dfs -chown"
+        f" {word(user)} {home}), or use --skip-trash to delete permanently"
+    )
+    if verbs.is_dropped(target):
+        return text
+    return f"{text}. Until then `{verbs.rollback(target, run_id)}` restores the originals"
+
+
+def with_quota_command(text: str) -> str:
+    """Return the text of an error, and how the quota is raised if HDFS has enforced one."""
+    found = _EXCEEDED.search(text)
+    if found is None:
+        return text
+    kind, folder = found.groups()
+    value = "-setQuota <files and directories>" if kind == "NameSpace" else "-setSpaceQuota <bytes>"
+    command = f"hdfs dfsadmin {value} {word(folder)}; hdfs dfs -count -q {word(folder)} shows it"
+    return f"{text}. Raise it ({command}); a cleanup needs a few names, too, before it frees any"
