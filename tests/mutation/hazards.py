@@ -91,6 +91,7 @@ HAZARDS = {
     "H55": "a task succeeds although its job failed, died or never ran",
     "H56": "a setting of the cluster says how data is read or written",
     "H57": "a unit that could be compacted is left alone for good, because something was wrong once",
+    "H58": "records of another version are taken for none, and what they hold for nobody's",
 }
 ALL = tuple(HAZARDS)
 

@@ -245,7 +245,8 @@ JOBS = (
         "an odd unit stops its table",
         (
             Replace(
-                "unit_failure_isolated", "if not isinstance(error, LakekeeperError):\n    raise\nSTATEMENT"
+                "unit_failure_isolated",
+                "if isinstance(why, Exception) and not isinstance(why, LakekeeperError):\n    raise why\nSTATEMENT",
             ),
         ),
         (f"{_FAULTS}::TestFaults::test_one_odd_unit_does_not_stop_the_others",),

@@ -8,6 +8,7 @@ from tests.mutation.operators import Condition, Remove, Rewrite, Value
 _FOLDING = "tests/crash/test_folding.py"
 _NUMBERS = "tests/crash/test_planted_numbers.py"
 _RECORD = "tests/crash/test_settled_record.py"
+_VERSIONS = "tests/crash/test_other_versions.py"
 _SETTLED = "tests/unit/core/test_settled_runs.py"
 
 RUNS = (
@@ -100,5 +101,23 @@ RUNS = (
         "the number that follows the last one has a digit more",
         (Condition("last_number", False),),
         (f"{_NUMBERS}::test_where_no_number_is_left_the_table_alone_is_refused",),
+    ),
+    Mutation(
+        "H58-home",
+        "a home of another format is taken for an empty one",
+        (Condition("format_of_home", False),),
+        (f"{_VERSIONS}::test_a_home_of_0_1_0_is_refused_whatever_its_job_has_left",),
+    ),
+    Mutation(
+        "H58-record",
+        "a record of another schema is decoded as if it were one of ours",
+        (Condition("schema_of_other_version", False),),
+        (f"{_VERSIONS}::test_a_downgrade_in_the_middle_of_a_run_is_refused",),
+    ),
+    Mutation(
+        "H58-check",
+        "what a run of another version may hold is said to be missing",
+        (Condition("nothing_judged_beside_other_version", False),),
+        (f"{_VERSIONS}::test_a_downgrade_in_the_middle_of_a_run_is_refused",),
     ),
 )
