@@ -7,7 +7,7 @@ from dataclasses import replace
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.remedies.runs import swapped_before
-from spark_jobs.core.planning.planned import changed_since
+from spark_jobs.core.planning.plan_file import changed_since
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.execution.folding import fold_settled_runs

@@ -21,7 +21,7 @@ from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.planning.admission import Admission
-from spark_jobs.core.planning.planned import Planned, PlannedUnit, parse_plan
+from spark_jobs.core.planning.plan_file import Planned, PlannedUnit, parse_plan
 from spark_jobs.core.planning.retention import check_retention
 from spark_jobs.core.rules.eligibility import check_runs
 from spark_jobs.core.values.model import TableName

@@ -8,7 +8,7 @@ from dataclasses import replace
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.planning.decisions import on_wire
 from spark_jobs.core.planning.pace import Pace
-from spark_jobs.core.planning.planned import options_of
+from spark_jobs.core.planning.plan_file import options_of
 from spark_jobs.core.rules.strategy import FULL
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport, UnitReport

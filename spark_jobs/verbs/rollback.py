@@ -14,10 +14,10 @@ from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
-from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, kept
+from spark_jobs.protocol.execution.unclaim import Unclaim
+from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, not_deleted
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
@@ -104,7 +104,7 @@ def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
             unit for unit in run.state.units.values() if not unit.final and unit.kind != journal.COMMITTED
         ]
         why = f"dry run: what run {run.run_id} has left open would be finished first"
-        units += [kept(unit.swap, UnitOutcome.FLAGGED, why).report for unit in left_open]
+        units += [not_deleted(unit.swap, UnitOutcome.FLAGGED, why).report for unit in left_open]
         newer = {**newer, **{unit.swap.live: run.run_id for unit in (*whole, *left_open)}}
     return units
 
@@ -181,11 +181,11 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
-    release = Release(Cleanup(session.services, run, recovery, skip_trash=True))
-    release.release(claimed)
+    unclaim = Unclaim(Cleanup(session.services, run, recovery, skip_trash=True))
+    unclaim.move_back(claimed)
     state = run.current()
     kept, pending = (
-        release.not_released(state.of_kind(journal.CLEANUP_CLAIMED)),
+        unclaim.not_moved_back(state.of_kind(journal.CLEANUP_CLAIMED)),
         state.of_kind(journal.COMMITTED),
     )
     log.info("rolling back %d units of run %s", len(pending), run.run_id)

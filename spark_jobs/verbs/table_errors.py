@@ -11,7 +11,7 @@ from spark_jobs.core.messages.remedies import runs, verbs
 from spark_jobs.core.messages.remedies.accounts import with_quota_command
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import UNSAFE, TableReport
-from spark_jobs.protocol.runs.unreadable import Left, left_in
+from spark_jobs.protocol.runs.unreadable import Remains, remains_in
 
 if TYPE_CHECKING:
     from spark_jobs.verbs.job import Job
@@ -46,16 +46,16 @@ def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
     look = runs.look_at_journals(target)
     if not isinstance(error, UnreadableRun):
         return look
-    left = _left_in(job, name, error.folder)
+    left = _remains_in(job, name, error.folder)
     return f"{look}. {runs.unreadable(error.folder, left.originals, left.unclear)}"
 
 
-def _left_in(job: Job, name: str, folder: str) -> Left:
+def _remains_in(job: Job, name: str, folder: str) -> Remains:
     """Return what the directory of an unreadable run holds of the table."""
     if job.invocation.location:
-        return Left()
+        return Remains()
     try:
         locations = {unit.location for unit in job.table(TableName.parse(name)).units}
-        return left_in(job.services.fs, folder, locations)  # guard: only_originals_named
+        return remains_in(job.services.fs, folder, locations)  # guard: only_originals_named
     except (LakekeeperError, OSError):
-        return Left()
+        return Remains()

@@ -268,5 +268,5 @@ def test_no_place_of_a_run_is_open_to_more_accounts_than_the_folder_above_the_pa
     driven_clock(monkeypatch)
     for words in (("compact",), ("rollback",), ("compact",), ("cleanup", "--older-than", "0s")):
         assert jobs(words[0], "--table", table, *words[1:])["exit_code"] == 0, words
-    assert set(looks) == {"originals", "conflict", "undone", "cleaned"}
+    assert set(looks) == {"originals", "conflict", "aside", "claimed"}
     assert set.union(*looks.values()) == {superuser.look(closed)}

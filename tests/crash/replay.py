@@ -181,7 +181,7 @@ Recording.__abstractmethods__ = frozenset()
 _TOKEN = re.compile(
     r"(?P<data>part-(?:(?!-lk)[^/ ])*(?P<fresh>-lk[0-9a-f]{8})?[^/ ]*)"
     r"|(?P<hex>[0-9a-f]{32}|(?<=\.)[0-9a-f]{12}|[0-9a-f]{8}-[0-9a-f-]{27})"
-    r"|__(?P<use>originals|old|compact_tmp|undone|conflict|cleaned)_(?P<stamp>\d{10})"
+    r"|__(?P<use>originals|compact_tmp|aside|conflict|claimed)_(?P<stamp>\d{10})"
 )
 
 

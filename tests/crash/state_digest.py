@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r'|"seconds": (?P<seconds>[0-9.e-]+)'
     r"|(?P<iso>20\d\d-\d\d-\d\dT[0-9:.+Z]+)"
     r"|(?P<hex>[0-9a-f]{32}|[0-9a-f]{12}(?![0-9a-f])|(?<=lk)[0-9a-f]{8})"
-    r"|(?P<stamp>(?<=__originals_)\d{10}|(?<=__compact_tmp_)\d{10}|(?<=__undone_)\d{10}|(?<=__conflict_)\d{10}|20\d{6}_\d{6})"
+    r"|(?P<stamp>(?<=__originals_)\d{10}|(?<=__compact_tmp_)\d{10}|(?<=__aside_)\d{10}|(?<=__conflict_)\d{10}|20\d{6}_\d{6})"
     r"|(?P<process>(?<=-p)\d+(?=-c000))"
 )
 

@@ -44,7 +44,7 @@ def test_one_that_may_still_be_written_to_is_kept(sim: SimulatedCluster) -> None
     assert sim.tree.find(FOLDER) is not None
 
 
-@pytest.mark.parametrize("kind", ["__originals_1772323100", "__undone_1772323100", "of-somebody"])
+@pytest.mark.parametrize("kind", ["__originals_1772323100", "__aside_1772323100", "of-somebody"])
 def test_one_that_holds_anything_else_is_kept_and_reported(sim: SimulatedCluster, kind: str) -> None:
     """Somebody has deleted the journal of a run that holds originals."""
     sim.tree.write(f"{FOLDER}/{kind}/k=b/part-9.parquet", b"x", parents=True)

@@ -143,7 +143,7 @@ def test_a_place_is_closed_where_nothing_is_above_the_live_directory_any_more(de
         modes.extend(
             inode.mode
             for path, _, inode in deep.tree.walk(ROOT)
-            if "/__undone_" in path and path.endswith("/d=1")
+            if "/__aside_" in path and path.endswith("/d=1")
         )
 
     verb(deep.client(observer=look), "rollback")

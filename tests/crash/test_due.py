@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.planning import cache
+from spark_jobs.core.planning.survey import decode_survey, encode_survey
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.oracle import check
@@ -144,9 +144,9 @@ class TestCalls:
         sim = wide(3)
         done(sim, "analyze")
         path = f"{SURVEYS}/analysis-000001"
-        known = cache.decode(sim.client().fs.read(path), path)
+        known = decode_survey(sim.client().fs.read(path), path)
         earlier = {key: replace(unit, figures=None) for key, unit in known.items()}
-        sim.tree.write(path, cache.encode(earlier), overwrite=True)
+        sim.tree.write(path, encode_survey(earlier), overwrite=True)
         for flags in (
             ("--idle-for", "1h"),
             ("--trigger-small-files", "6"),

@@ -165,11 +165,11 @@ class TestClaimed:
         sim.tree.remove(LIVE, recursive=True)
         text = twice(sim, *CLEAN)
         assert "lakekeeper rollback" not in text
-        assert re.search(rf"hdfs dfs -cp -p '\S+/__cleaned_\d+/flat' '{LIVE}'", text)
+        assert re.search(rf"hdfs dfs -cp -p '\S+/__claimed_\d+/flat' '{LIVE}'", text)
         assert "lakekeeper forget" in twice(sim, *ROLL, "--run-id", "r1")
         must_end(sim, *FORGET)
         must_end(sim, *CLEAN)
-        assert [path for path, _, inode in sim.tree.walk(HOME) if "/__cleaned_" in path and not inode.is_dir]
+        assert [path for path, _, inode in sim.tree.walk(HOME) if "/__claimed_" in path and not inode.is_dir]
 
 
 class TestUnreadable:

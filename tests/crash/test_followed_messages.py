@@ -115,10 +115,10 @@ def test_rows_added_before_an_interrupted_rollback_stay_when_its_journal_cannot_
         run(sim.client(Fault.crash_before(into)), *ROLL)
     tear(sim, "r1")
     undone = sorted(
-        path for path, _, inode in sim.tree.walk(WAREHOUSE) if "/__undone_" in path and not inode.is_dir
+        path for path, _, inode in sim.tree.walk(WAREHOUSE) if "/__aside_" in path and not inode.is_dir
     )
     text = twice(sim, *CLEAN)
-    assert "/__undone_" in text
+    assert "/__aside_" in text
     follow(sim, text)
     (command,) = [
         each["command"]

@@ -77,7 +77,7 @@ VICTIMS = st.sampled_from(
     [folder for folder in FOLDERS if folder.startswith(LEDGER) or "/flat" in folder or folder == WAREHOUSE]
 )
 KINDS = ["new", "old", "aside", "conflict"]
-WORKING = {"new": "__compact_tmp_", "old": "__originals_", "aside": "__undone_", "conflict": "__conflict_"}
+WORKING = {"new": "__compact_tmp_", "old": "__originals_", "aside": "__aside_", "conflict": "__conflict_"}
 
 
 def relative(folder: str, home: str) -> str:

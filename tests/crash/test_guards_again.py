@@ -25,10 +25,10 @@ class TestClaims:
         sim = build()
         run(sim.client(), "compact", "--table", FLAT)
         states = crash_states(sim, lambda client: run(client, "cleanup", "--table", FLAT, *AT_ONCE))
-        claimed = [state.sim for state in states if _folders(state.sim, "/__cleaned_")]
+        claimed = [state.sim for state in states if _folders(state.sim, "/__claimed_")]
         assert claimed
         for each in claimed:
-            if not _files(each, "/__cleaned_"):
+            if not _files(each, "/__claimed_"):
                 continue
             for name, _ in each.tree.files(LIVE):
                 each.tree.remove(f"{LIVE}/{name}")
@@ -45,7 +45,7 @@ class TestClaims:
         for state in states:
             run(state.sim.client(), "rollback", "--table", FLAT)
             assert check(state.sim) == [], str(state)
-            assert not _files(state.sim, "/__cleaned_"), str(state)
+            assert not _files(state.sim, "/__claimed_"), str(state)
 
 
 def _folders(sim: SimulatedCluster, part: str) -> list[str]:

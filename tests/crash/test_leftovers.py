@@ -72,7 +72,7 @@ def test_what_a_dead_rollback_has_left_is_deleted_by_the_next_job(days: Simulate
     with pytest.raises(Killed):
         run(
             days.client(
-                Fault.crash_before(lambda point: point.op == "delete_file" and "/__undone_" in point.args[0])
+                Fault.crash_before(lambda point: point.op == "delete_file" and "/__aside_" in point.args[0])
             ),
             "rollback",
             "--table",

@@ -16,7 +16,7 @@ CONFIG = "hdfs://model/lakekeeper.yaml"
 
 
 def _deletes_b(point: Point) -> bool:
-    return point.op == "delete_tree" and "/__cleaned_" in point.args[0] and point.args[0].endswith("/k=b")
+    return point.op == "delete_tree" and "/__claimed_" in point.args[0] and point.args[0].endswith("/k=b")
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_a_dry_run_does_not_name_what_was_restored_before() -> None:
 
 
 def _claims(point: Point) -> bool:
-    return point.op == "delete_tree" and "/__cleaned_" in point.args[0]
+    return point.op == "delete_tree" and "/__claimed_" in point.args[0]
 
 
 @pytest.mark.parametrize(

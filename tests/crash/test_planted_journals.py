@@ -64,7 +64,7 @@ def plant(
 
 def places(tail: str) -> dict[str, str]:
     """The places of a unit in a run's folder."""
-    kinds = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
+    kinds = {"new": "compact_tmp", "old": "originals", "aside": "aside", "conflict": "conflict"}
     return {name: f"__{kind}_1772323200/{tail}" for name, kind in kinds.items()}
 
 

@@ -70,7 +70,7 @@ STATES = (
     Mutation(
         "H5-unreadable",
         "the way out of a run that cannot be read moves its originals away, whose live directory is missing",
-        (Value("only_originals_named", "Left()"),),
+        (Value("only_originals_named", "Remains()"),),
         (f"{_RUNS}::TestUnreadable::test_the_originals_go_back_before_the_run_is_moved_away[cleanup]",),
     ),
     Mutation(

@@ -10,7 +10,7 @@ _MODEL = "tests/crash/test_unreadable.py"
 _PLACES = "tests/crash/test_exits_out_of_place.py"
 _LINKS = "tests/unit/core/test_symbolic_links.py"
 _SEARCH = "tests/unit/core/test_unreadable_files.py"
-_CACHE = "tests/unit/core/test_cache.py"
+_CACHE = "tests/unit/core/test_surveyed_units.py"
 
 UNREADABLE = (
     Mutation(

@@ -26,7 +26,7 @@ _NOT_NEEDED = re.compile(
 _NAMED = 10
 
 
-def meant(leaves: Mapping[str, str], writer: Mapping[str, str]) -> bool:
+def has_interpretation_keys(leaves: Mapping[str, str], writer: Mapping[str, str]) -> bool:
     """Tell whether a footer notes how the dates and timestamps of these types must be interpreted.
 
     Copied without the note, readers would take old ones for others.

@@ -119,7 +119,7 @@ class Profile:
     struct: str | None = None
     problem: str | None = None
     schemas: tuple[str, ...] = ()
-    meant: bool = False
+    has_interpretation_keys: bool = False
     unkept: tuple[str, ...] = ()
     calendar: Calendar = Calendar.UNKNOWN
     int96_calendar: Calendar = Calendar.UNKNOWN
@@ -162,7 +162,9 @@ def profile(
         struct=struct_types.union(structs, columns) if structs and not problem else None,
         problem=problem,
         schemas=tuple(dict.fromkeys(footer.schema for footer in footers)),
-        meant=any(footer_keys.meant(leaves, footer.writer) for footer in footers),
+        has_interpretation_keys=any(
+            footer_keys.has_interpretation_keys(leaves, footer.writer) for footer in footers
+        ),
         unkept=footer_keys.unkept(footer.writer for footer in footers),
         calendar=_calendar(footers, "org.apache.spark.legacyDateTime"),
         int96_calendar=_calendar(footers, "org.apache.spark.legacyINT96"),

@@ -17,7 +17,7 @@ from typing import Any
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, FileStatistics, LeafStatistics
 from spark_jobs.core.formats.merged_footers import kind_of
-from spark_jobs.core.planning.cache import QUIET_MS
+from spark_jobs.core.planning.survey import QUIET_MS
 from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.values.model import FileListing

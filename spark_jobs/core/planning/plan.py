@@ -16,7 +16,7 @@ from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import HASH, Options
 from spark_jobs.core.options.selection import PartitionSpec, text_of
-from spark_jobs.core.planning.cache import CachedUnit
+from spark_jobs.core.planning.survey import SurveyedUnit
 from spark_jobs.core.planning.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.planning.unit_plan import Inputs, UnitPlan
 from spark_jobs.core.rules.eligibility import TableFacts
@@ -134,9 +134,9 @@ class TablePlan:
         return plan_tasks(health.files, health.bytes, health.target_files, self.slots_of_a_unit)
 
     @property
-    def cached(self) -> list[CachedUnit]:
+    def surveyed(self) -> list[SurveyedUnit]:
         """Return the figures that a later plan can use."""
-        return [unit.cached for unit in self.units if unit.cached is not None]
+        return [unit.surveyed for unit in self.units if unit.surveyed is not None]
 
     @property
     def fingerprint(self) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.planning.cache import CachedUnit, Verdict
 from spark_jobs.core.planning.decisions import (
     Decision,
     Defer,
@@ -18,6 +17,7 @@ from spark_jobs.core.planning.decisions import (
     Rewrite,
     on_wire,
 )
+from spark_jobs.core.planning.survey import SurveyedUnit, Verdict
 from spark_jobs.core.planning.task_plan import TaskPlan
 from spark_jobs.core.records.open_units import OpenUnit
 from spark_jobs.core.rules.health import Health, Thresholds, assess, score, settled
@@ -61,7 +61,7 @@ class UnitPlan:
     decision: Decision
     inputs: Inputs | None = None
     health: Health | None = None
-    cached: CachedUnit | None = None
+    surveyed: SurveyedUnit | None = None
     fingerprint: str | None = None
     deferred_since: str | None = None
     open: OpenUnit | None = None
@@ -78,10 +78,12 @@ class UnitPlan:
         return cls(unit, _by_health(health), inputs, health, fingerprint=files.fingerprint)
 
     @classmethod
-    def known(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
+    def known(cls, unit: Unit, health: Health, surveyed: SurveyedUnit) -> UnitPlan:
         """Return the plan of a unit by the figures of an earlier plan and, if it is flagged by them, by its verdict."""
-        refusal = cached.verdict.refusal if cached.verdict and health.needs_compaction else None
-        plan = cls(unit, _by_health(health), health=health, cached=cached, fingerprint=cached.fingerprint)
+        refusal = surveyed.verdict.refusal if surveyed.verdict and health.needs_compaction else None
+        plan = cls(
+            unit, _by_health(health), health=health, surveyed=surveyed, fingerprint=surveyed.fingerprint
+        )
         return plan.refused(refusal) if refusal else plan
 
     def refused(self, refusal: Refusal) -> UnitPlan:
@@ -96,8 +98,8 @@ class UnitPlan:
     def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
         """Return the plan whose figures tell a later plan that the unit's files cannot be fewer."""
         thresholds, readers = options.thresholds(), options.readers
-        cached = self.cached.settle(target_files, thresholds, readers) if self.cached else None
-        return replace(self, cached=cached)
+        surveyed = self.surveyed.settle(target_files, thresholds, readers) if self.surveyed else None
+        return replace(self, surveyed=surveyed)
 
     def judged(self, basis: str, refusal: Refusal | None = None, *, lasting: bool = True) -> UnitPlan:
         """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses.
@@ -106,8 +108,8 @@ class UnitPlan:
             lasting: it holds until the files change. Else the next analysis decides anew.
         """
         verdict = Verdict.of(basis, refusal, self.replication) if lasting else None
-        cached = self.cached.judge(verdict) if self.cached else None
-        plan = replace(self, cached=cached)
+        surveyed = self.surveyed.judge(verdict) if self.surveyed else None
+        plan = replace(self, surveyed=surveyed)
         return plan.refused(refusal) if refusal else plan
 
     def interrupted(self, reason: str) -> UnitPlan:
@@ -116,7 +118,7 @@ class UnitPlan:
         The compaction of the unit recovers the unfinished run first. A refusal by the verdict of an earlier analysis
         does not count: it is about the rewriting of the files, which is no part of the recovery.
         """
-        by_verdict = self.cached is not None and self.cached.verdict is not None
+        by_verdict = self.surveyed is not None and self.surveyed.verdict is not None
         if self.refusal and not by_verdict:
             return self
         return replace(self, decision=Recover(reason))
@@ -182,7 +184,7 @@ class UnitPlan:
         """Return the replication of the first file; None if it is not known."""
         if self.inputs is not None:
             return self.inputs.replication
-        return self.cached.verdict.replication if self.cached and self.cached.verdict else None
+        return self.surveyed.verdict.replication if self.surveyed and self.surveyed.verdict else None
 
     def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
         """Return the plan with the files that the unit has now. Figures of other files are replaced."""

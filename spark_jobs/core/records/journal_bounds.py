@@ -17,7 +17,7 @@ from spark_jobs.core.values.layout import Home, is_below, is_home, working_folde
 from spark_jobs.core.values.model import FileListing
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
-_WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
+_WORKING = {"new": "compact_tmp", "old": "originals", "aside": "aside", "conflict": "conflict"}
 
 
 def uri_path(uri: str) -> str:

@@ -22,15 +22,15 @@ class SwapState(Enum):
     )
     LIVE_ONLY = "not swapped: the originals are live, and the rewritten directory does not exist"
     FOREIGN_LIVE_IN_GAP = "between the renames, and a writer has recreated the live directory"
-    FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __originals_* or __undone_*"
-    FOREIGN_OLD_AND_ASIDE = "between the renames, with foreign directories in __originals_* and __undone_*"
+    FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __originals_* or __aside_*"
+    FOREIGN_OLD_AND_ASIDE = "between the renames, with foreign directories in __originals_* and __aside_*"
     FOREIGN_LIVE_OLD_GONE = (
-        "without the originals, with a foreign directory live, and another one in __undone_*"
+        "without the originals, with a foreign directory live, and another one in __aside_*"
     )
     SWAPPED_FOREIGN_OLD = "swapped, but the directory in __originals_* is foreign"
     FOREIGN_OLD_IN_GAP = "between the renames, with a foreign directory in __originals_*"
-    FOREIGN_ASIDE_IN_GAP = "between the renames back, with a foreign directory in __undone_*"
-    LIVE_FOREIGN_ASIDE = "not swapped: the originals are live, with a foreign directory in __undone_*"
+    FOREIGN_ASIDE_IN_GAP = "between the renames back, with a foreign directory in __aside_*"
+    LIVE_FOREIGN_ASIDE = "not swapped: the originals are live, with a foreign directory in __aside_*"
     SWAPPED_FOREIGN_LIVE = "swapped, and overwritten since"
     FOREIGN_LIVE = "overwritten before the swap"
     DROPPED = "dropped: neither the live directory nor the originals exist"

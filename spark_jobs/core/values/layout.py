@@ -26,7 +26,7 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
-_WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
+_WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|aside|conflict|claimed)_(?P<stamp>{PLAIN})\Z")
 _LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
 
 
@@ -151,11 +151,9 @@ class RunFolder:
 
 
 def working_folder(name: str) -> str | None:
-    """Return the purpose of a run's working directory of this name, such as `old`; None for any other name."""
+    """Return the purpose of a run's working directory of this name, such as `originals`; None for any other name."""
     match = _WORKING.match(name)
-    if match is None:
-        return None
-    return "old" if match["kind"] == "originals" else match["kind"]
+    return match["kind"] if match else None
 
 
 def is_tmp_folder(name: str) -> bool:
@@ -196,8 +194,8 @@ def old_folder(stamp: str) -> str:
     return f"__originals_{stamp}"  # guard: originals_not_of_another_tool
 
 
-def undone_folder(stamp: str) -> str:
-    return f"__undone_{stamp}"
+def aside_folder(stamp: str) -> str:
+    return f"__aside_{stamp}"
 
 
 def conflict_folder(stamp: str) -> str:
@@ -205,7 +203,7 @@ def conflict_folder(stamp: str) -> str:
 
 
 def claimed_folder(stamp: str) -> str:
-    return f"__cleaned_{stamp}"
+    return f"__claimed_{stamp}"
 
 
 def fresh_name(name: str, token: str) -> str:

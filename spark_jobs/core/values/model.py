@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.shown import shown
-from spark_jobs.core.values.other_writers import is_flag, is_hidden, is_kept
+from spark_jobs.core.values.other_writers import belongs_to_writer, is_flag, is_hidden
 
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -58,9 +58,9 @@ class FileEntry(NamedTuple):
         return is_flag(self.name, self.length)
 
     @property
-    def is_kept(self) -> bool:
+    def belongs_to_writer(self) -> bool:
         """Tell whether the file belongs to a writer (hidden, with content). It is never part of a journaled listing."""
-        return is_kept(self.name, self.length)
+        return belongs_to_writer(self.name, self.length)
 
     @property
     def is_data(self) -> bool:

@@ -69,7 +69,7 @@ def has_offsets(name: str) -> bool:
     return bool(_OFFSETS.match(name))
 
 
-def is_kept(name: str, length: int) -> bool:
+def belongs_to_writer(name: str, length: int) -> bool:
     """Tell whether a file stays with the live directory: it is hidden, and not a flag.
 
     It has content, or its writer will still write some. No reader reads it as data, and it belongs to its writer.
@@ -145,7 +145,7 @@ class WriterRules:
             mtime: in ms since the epoch.
         """
         young = self.is_young(path, mtime)
-        unfinished = _PENDING.match(name) or (is_kept(name, length) and name != SUCCESS)
+        unfinished = _PENDING.match(name) or (belongs_to_writer(name, length) and name != SUCCESS)
         if young and unfinished:  # guard: pending_files
             raise Refusal(
                 RefusalCode.ACTIVE_WRITER,

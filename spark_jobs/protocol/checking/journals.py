@@ -28,7 +28,7 @@ from spark_jobs.protocol.runs.lease_files import held_lease
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
-from spark_jobs.protocol.runs.unreadable import Left, left_in
+from spark_jobs.protocol.runs.unreadable import Remains, remains_in
 
 #: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
 _RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
@@ -63,11 +63,11 @@ class ReadableRuns(TableRuns):
         return [run for run in found if run not in self.of_others and self._is_within(run)]
 
     @cached_property
-    def left(self) -> Mapping[str, Left]:
+    def left(self) -> Mapping[str, Remains]:
         """Return what the runs that cannot be read hold of the table, by their folders. Call `own` before."""
         fs, locations = self._checked.services.fs, {unit.location for unit in self._checked.units}
         folders = [path for path in self.unreadable if RunFolder.parse(name_of(path))]
-        return {path: _left_in(fs, path, locations) for path in folders}
+        return {path: _remains_in(fs, path, locations) for path in folders}
 
     def only_originals(self) -> dict[str, str]:
         """Return the only originals in runs that cannot be read, by the path of the missing live directory."""
@@ -122,7 +122,7 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         known = RunFolder.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
-        left = runs.left.get(path, Left())
+        left = runs.left.get(path, Remains())
         command = _command(error, path, left) if records else getattr(error, "command", None)
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
@@ -132,17 +132,17 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
 
 
-def _command(error: Exception, path: str, left: Left) -> str:
+def _command(error: Exception, path: str, left: Remains) -> str:
     """Return what makes a run readable; else what puts back the files that only it has, and moves it away."""
     own = getattr(error, "command", None)
     return own or without_run(path, left.originals, left.unclear)
 
 
-def _left_in(fs: FileSystem, folder: str, locations: set[str]) -> Left:
+def _remains_in(fs: FileSystem, folder: str, locations: set[str]) -> Remains:
     try:
-        return left_in(fs, folder, locations)
+        return remains_in(fs, folder, locations)
     except OSError:
-        return Left()  # Why the run cannot be read is a finding of its own.
+        return Remains()  # Why the run cannot be read is a finding of its own.
 
 
 def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
@@ -206,7 +206,7 @@ def all_homes(scope: Scope) -> list[str]:
     return list(dict.fromkeys([*found, *(parent(run.folder) for run in scope.runs)]))
 
 
-def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Finding]:
+def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterator[Finding]:
     """Find leases whose job has died.
 
     Args:
@@ -226,7 +226,7 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
         path, renewed = held
         # The clocks of two machines may differ. This is a notice, and decides nothing.
         if now - renewed <= 2 * timeout and renewed < future_from(time):
-            at_work(path)
+            find_blocker(path)
             continue
         when = f"{int((now - renewed) / 1000)} s ago" if renewed <= now else f"at {utc(time_of(renewed))}"
         text = f"{path} was last renewed {when}: its job has died, and the next one takes it over"

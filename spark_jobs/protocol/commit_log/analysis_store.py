@@ -5,8 +5,7 @@ It is no part of a snapshot of the commit log, because a snapshot is a change of
 
 from __future__ import annotations
 
-from spark_jobs.core.planning import cache
-from spark_jobs.core.planning.cache import Cache
+from spark_jobs.core.planning.survey import SurveyedUnits, decode_survey, encode_survey
 from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.file_system import RecordFiles
@@ -19,23 +18,23 @@ class AnalysisStore:
     def __init__(self, fs: RecordFiles, home: str, trust: Trust) -> None:
         self._file = NumberedHint(fs, home, trust, "analysis")
         self.folder = self._file.folder
-        self._read: Cache | None = None
+        self._read: SurveyedUnits | None = None
 
-    def read(self) -> Cache:
+    def read(self) -> SurveyedUnits:
         """Return the survey; empty if there is none that can be read, or if another account wrote it."""
         if self._read is None:
             try:
                 found = self._file.read()
-                self._read = cache.decode(found[1], found[0]) if found else {}
+                self._read = decode_survey(found[1], found[0]) if found else {}
             except (BrokenLog, OSError):
                 self._read = {}
         return self._read
 
-    def publish(self, survey: Cache) -> None:
+    def publish(self, survey: SurveyedUnits) -> None:
         """Write a survey into the folder, which exists. Then delete earlier ones.
 
         Raises:
             OSError: it is not known whether the file is there.
             Refusal: NUMBER_TOO_HIGH, no number is left.
         """
-        self._file.publish(cache.encode(survey))
+        self._file.publish(encode_survey(survey))

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.planning.cache import Cache
 from spark_jobs.core.planning.pace import Pace
+from spark_jobs.core.planning.survey import SurveyedUnits
 from spark_jobs.core.records.change import Change, changes_of, schema_hash
 from spark_jobs.core.records.journal import RunState
 from spark_jobs.core.records.snapshots import CLEANUP, COMPACT, BrokenLog
@@ -49,7 +49,7 @@ def log_runs(
     runs: Sequence[Run],
     verb: str,
     now: Callable[[], datetime],
-    survey: Cache | None = None,
+    survey: SurveyedUnits | None = None,
     trusted: Iterable[str] = (),
     units: Collection[str] = (),
 ) -> list[str]:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from spark_jobs.core.planning import cache
-from spark_jobs.core.planning.cache import Cache
+from spark_jobs.core.planning.survey import SurveyedUnits, decode_survey, encode_survey
 from spark_jobs.core.records import row_counts
 from spark_jobs.core.records.change import Change
 from spark_jobs.core.records.merge import plan_merge
@@ -26,8 +25,8 @@ from spark_jobs.core.records.snapshots import (
     merge,
 )
 from spark_jobs.core.values.layout import LOG
-from spark_jobs.protocol.commit_log.draft import Draft
 from spark_jobs.protocol.commit_log.log_files import OURS, LogFiles
+from spark_jobs.protocol.commit_log.snapshot_draft import Draft
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust
 
@@ -99,14 +98,14 @@ class CommitLog:
         found = (self._snapshot_if_there(number) for number in numbers)
         return [each for each in found if each is not None and each.kind == kind][:most]
 
-    def survey(self) -> Cache:
+    def survey(self) -> SurveyedUnits:
         """Return the newest figures of listings by unit; empty if there are none."""
         latest = self.latest()
         name = latest.survey if latest else None
-        return self._once("survey", name, cache.decode) if name else {}
+        return self._once("survey", name, decode_survey) if name else {}
 
     def publish(
-        self, change: Change, survey: Cache | None = None, units: Collection[str] = ()
+        self, change: Change, survey: SurveyedUnits | None = None, units: Collection[str] = ()
     ) -> Snapshot | None:
         """Publish a change, and return the snapshot that holds it; None for a change without units.
 
@@ -208,7 +207,7 @@ class CommitLog:
         draft: Draft,
         change: Change,
         last: Snapshot | None,
-        survey: Cache | None,
+        survey: SurveyedUnits | None,
         units: Collection[str],
     ) -> Snapshot:
         """Write all files of a snapshot. After an error they are deleted: nothing refers to them yet."""
@@ -223,7 +222,7 @@ class CommitLog:
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = last.survey if last else None
             if survey is not None:
-                noted = draft.survey(cache.encode(survey))
+                noted = draft.survey(encode_survey(survey))
             rows = self._counted(draft, change, last, units)
             snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now(), rows)
             draft.stage(snapshot)

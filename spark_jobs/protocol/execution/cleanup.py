@@ -15,8 +15,8 @@ from spark_jobs.core.values import layout
 from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
-from spark_jobs.protocol.execution.ways_out import with_remedy
+from spark_jobs.protocol.execution.unit_remedies import with_remedy
+from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, not_deleted, reason_of
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.working_folders import WorkingFolders
@@ -88,7 +88,7 @@ class Cleanup(EndingWork[Claim]):
             entries = fs.list(claimed)
         except FileNotFoundError:
             return cleaned(swap, trashed=False)  # An earlier cleanup has deleted them, or a person just now.
-        if swap.live in self._use.places and any(entry.entry().is_kept for entry in entries):
+        if swap.live in self._use.places and any(entry.entry().belongs_to_writer for entry in entries):
             move_hidden_files(fs, claimed, swap.live)  # guard: hidden_files_back
             entries = fs.list(claimed)
         return cleaned(swap, trashed=self._delete(swap, claimed, entries))
@@ -109,7 +109,7 @@ class Cleanup(EndingWork[Claim]):
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
         target, run_id = self.recovery.policy.target, self.entered.run_id
         reason = with_remedy(reason_of(error, item.swap.unit), error, target, run_id)
-        return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
+        return not_deleted(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def claimed_path(self, swap: Swap) -> str:
         below = swap.old.split("/", 1)[1]

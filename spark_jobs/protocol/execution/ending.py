@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.records.journal import UnitState
-from spark_jobs.protocol.execution.unit_results import UnitResult, kept
+from spark_jobs.protocol.execution.unit_results import UnitResult, not_deleted
 from spark_jobs.protocol.execution.waves import UnitWork
 
 Ready = TypeVar("Ready")
@@ -38,4 +38,4 @@ class EndingWork(UnitWork[UnitState, Ready]):
             self.check(item)
         except Exception as error:
             return self.not_prepared(item, error)
-        return kept(item.swap, UnitOutcome.FLAGGED, f"dry run: {self.announced(item)}")
+        return not_deleted(item.swap, UnitOutcome.FLAGGED, f"dry run: {self.announced(item)}")

@@ -23,7 +23,7 @@ from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.swap.locations import is_registered, statement_back
-from spark_jobs.protocol.swap.way_back import add_again, rows_only_in_originals
+from spark_jobs.protocol.swap.moved_unit import add_again, rows_only_in_originals
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)

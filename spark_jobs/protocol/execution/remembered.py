@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import UnitOutcome
-from spark_jobs.protocol.execution.rounds import Start
+from spark_jobs.protocol.execution.rounds import TableState
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.runs.trust import Trust
 
 
-def remember(session: TableSession, start: Start, results: Sequence[UnitResult]) -> Start:
+def remember(session: TableSession, start: TableState, results: Sequence[UnitResult]) -> TableState:
     """Return the start with figures that keep the next analysis from flagging these units again."""
     return _remember_refused(session, _remember_settled(start, results), results)
 
 
-def _remember_settled(start: Start, results: Iterable[UnitResult]) -> Start:
+def _remember_settled(start: TableState, results: Iterable[UnitResult]) -> TableState:
     """Return the start with figures that keep the next plan from reading the footers of settled units again."""
     files = {
         result.unit_key: result.report.target_files
@@ -33,7 +33,7 @@ def _remember_settled(start: Start, results: Iterable[UnitResult]) -> Start:
     return replace(start, plan=replace(start.plan, units=tuple(units)))
 
 
-def _remember_refused(session: TableSession, start: Start, results: Iterable[UnitResult]) -> Start:
+def _remember_refused(session: TableSession, start: TableState, results: Iterable[UnitResult]) -> TableState:
     """Keep why units were refused. A run that has compacted nothing publishes no figures, so it is kept at once."""
     refused = {
         result.unit_key: result.refusal

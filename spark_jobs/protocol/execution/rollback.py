@@ -93,7 +93,7 @@ class Rollback(EndingWork[_Ready]):
         missing = self._executor.prepare(item.swap, self._on_new_data)
         aside = self.entered.path(item.swap.aside)
         self._folders.create_above(aside, self.entered.folder, item.swap.live)
-        return _Ready(item.swap, self._executor.unlike(item.swap), started, missing)
+        return _Ready(item.swap, self._executor.changed_attributes_note(item.swap), started, missing)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
         return self._failed(item.swap, error)

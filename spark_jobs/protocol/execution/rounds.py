@@ -32,7 +32,7 @@ from spark_jobs.protocol.swap.leftovers import remove_empty_folders
 
 
 @dataclass(frozen=True)
-class Start:
+class TableState:
     """The state that a compaction starts from.
 
     Attributes:
@@ -50,7 +50,7 @@ class Start:
     held_bytes: int = 0
     resumed_settled: bool = False
 
-    def by_clocks(self, clocks: Sequence[datetime]) -> Start:
+    def by_clocks(self, clocks: Sequence[datetime]) -> TableState:
         """Return the start with rules by the clock of the file system too, which the leases have told.
 
         The clock of this driver may be days behind: then each file of an active writer would be in the future.
@@ -79,7 +79,7 @@ class Rounds:
     """
 
     def __init__(
-        self, session: TableSession, admission: JobAdmission, start: Start, runs: dict[Home, Run]
+        self, session: TableSession, admission: JobAdmission, start: TableState, runs: dict[Home, Run]
     ) -> None:
         self._session = session
         self._services = session.services

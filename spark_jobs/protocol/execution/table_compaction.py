@@ -22,7 +22,7 @@ from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.remembered import remember
 from spark_jobs.protocol.execution.rollback import Rollback
-from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes, reserved_bytes
+from spark_jobs.protocol.execution.rounds import Rounds, TableState, held_bytes, reserved_bytes
 from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.undone import note_undone, reports
@@ -89,7 +89,7 @@ class TableCompaction:
             return self._undo(start, results, report, runs, fresh)
         return self._finish(start, results, report, runs, fresh)
 
-    def _start(self) -> Start:
+    def _start(self) -> TableState:
         """Recover unfinished runs, then plan.
 
         Units that are ready in this job's own run are not written again. Units whose intent stayed open are left alone:
@@ -110,7 +110,7 @@ class TableCompaction:
             log = log_of(self._services.fs, plan.facts, self._services.now, plan.options.trusted_owners)
             pace = learned_pace(log)
             self._admission.update(lambda admission: admission.learned(pace))
-        return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
+        return TableState(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
 
     def _admitted(self, plan: TablePlan, held: int, compacted: int) -> TablePlan:
         """Return the plan with the units deferred that the limits of the job leave to the next one."""
@@ -133,7 +133,7 @@ class TableCompaction:
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 
-    def _report_nothing(self, start: Start) -> TableReport:
+    def _report_nothing(self, start: TableState) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
         note_undone(self._session, start)
         report = replace(start.plan.report(), held_bytes=start.held_bytes)
@@ -142,7 +142,7 @@ class TableCompaction:
         report = replace(report, run_id=run_id, units=units, warnings=list(self._session.notes))
         return report.conclude(acted=(UnitOutcome.COMPACTED,))
 
-    def _homes(self, start: Start) -> list[Home]:
+    def _homes(self, start: TableState) -> list[Home]:
         """Return the homes that the run needs.
 
         The table's own home comes first. Its journal names the other homes, so that they are found even if their
@@ -153,7 +153,7 @@ class TableCompaction:
         resumed = [Home(parent(run.folder)) for run in start.earlier]
         return list(dict.fromkeys([*own, *resumed, *(start.home(unit) for unit in start.plan.flagged)]))
 
-    def _open(self, start: Start) -> tuple[dict[Home, Run], bool]:
+    def _open(self, start: TableState) -> tuple[dict[Home, Run], bool]:
         """Enter the folders that the run has, and open those that are missing.
 
         Returns:
@@ -170,13 +170,13 @@ class TableCompaction:
                 runs[home] = self._open_folder(start, home, needed)
         return runs, fresh
 
-    def _open_folder(self, start: Start, home: Home, needed: Sequence[Home]) -> Run:
+    def _open_folder(self, start: TableState, home: Home, needed: Sequence[Home]) -> Run:
         fs, facts, leases = self._services.fs, start.plan.facts, self._session.leases
         turns, caches = bool(self._options.trusted_owners), self._session.caches
         return open_run(fs, home, start.run_id, facts, needed, leases, turns, caches)
 
     def _with_results(
-        self, start: Start, results: Sequence[UnitResult], runs: Mapping[Home, Run]
+        self, start: TableState, results: Sequence[UnitResult], runs: Mapping[Home, Run]
     ) -> TableReport:
         """Return the plan's report, completed with the results of the units."""
         codecs = Counter(result.codec for result in results if result.codec)
@@ -197,7 +197,7 @@ class TableCompaction:
 
     def _finish(
         self,
-        start: Start,
+        start: TableState,
         results: Sequence[UnitResult],
         report: TableReport,
         runs: Mapping[Home, Run],
@@ -214,7 +214,7 @@ class TableCompaction:
         return replace(report, backup_table=backup, warnings=unique(report.warnings, warnings))
 
     def _sync_backup(
-        self, start: Start, runs: Mapping[Home, Run], fresh: bool
+        self, start: TableState, runs: Mapping[Home, Run], fresh: bool
     ) -> tuple[str | None, list[str]]:
         """Update the backup table, while this job holds the leases.
 
@@ -242,19 +242,19 @@ class TableCompaction:
             )
         return None
 
-    def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
+    def _publish(self, start: TableState, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
             # Of a run that was resumed, nobody knows how long all of its attempts took.
             seconds = None if start.earlier else round(self._services.clock.monotonic() - self._began, 3)
             self._session.warn_of_partitions(list(runs.values()))
             leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
-            self._session.log(list(runs.values()), start.plan.cached)
+            self._session.log(list(runs.values()), start.plan.surveyed)
         return list(self._session.notes)
 
     def _undo(
         self,
-        start: Start,
+        start: TableState,
         results: Sequence[UnitResult],
         report: TableReport,
         runs: dict[Home, Run],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.planning.cache import CachedUnit, merged
+from spark_jobs.core.planning.survey import SurveyedUnit, merged
 from spark_jobs.core.records.journal_bounds import check_units
 from spark_jobs.core.records.settled_runs import SettledRun
 from spark_jobs.core.rules.eligibility import TableFacts
@@ -193,7 +193,7 @@ class TableSession:
             self.log(runs)
         return name
 
-    def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
+    def log(self, runs: Sequence[Run], seen: Sequence[SurveyedUnit] | None = None) -> None:
         """Publish the results of these runs to the commit log.
 
         Args:

@@ -10,7 +10,7 @@ from spark_jobs.core.records.open_units import Attempt, tried
 from spark_jobs.core.wire.report import UnitReport, utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.open_store import OpenStore
-from spark_jobs.protocol.execution.rounds import Start
+from spark_jobs.protocol.execution.rounds import TableState
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.runs.trust import Trust
@@ -23,7 +23,7 @@ _ENDED = (*_DONE, UnitOutcome.SKIPPED)
 _FAILED = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 
 
-def reports(start: Start, results: Sequence[UnitResult]) -> list[UnitReport]:
+def reports(start: TableState, results: Sequence[UnitResult]) -> list[UnitReport]:
     """Return the reports of results; those of units that stay open say since when."""
     known = {plan.unit.key: plan.open.to_json() for plan in start.plan.units if plan.open}
     return [
@@ -34,14 +34,14 @@ def reports(start: Start, results: Sequence[UnitResult]) -> list[UnitReport]:
     ]
 
 
-def note_undone(session: TableSession, start: Start, results: Sequence[UnitResult] = ()) -> None:
+def note_undone(session: TableSession, start: TableState, results: Sequence[UnitResult] = ()) -> None:
     """Let the next job take the deferred units first, and reports say why units stay open. Never raise."""
     done = {result.unit_key: result.report for result in results}
     _note_deferred(session, start, done)
     _note_open(session, start, done)
 
 
-def _note_deferred(session: TableSession, start: Start, done: Mapping[str, UnitReport]) -> None:
+def _note_deferred(session: TableSession, start: TableState, done: Mapping[str, UnitReport]) -> None:
     outcomes = {unit.unit.key: unit.outcome for unit in start.plan.units}
     outcomes.update((key, report.outcome) for key, report in done.items())
     deferred = [key for key, outcome in outcomes.items() if outcome == UnitOutcome.DEFERRED]
@@ -55,7 +55,7 @@ def _note_deferred(session: TableSession, start: Start, done: Mapping[str, UnitR
     store.note(deferred, ended, had_turn, units, utc(session.services.now()))
 
 
-def _note_open(session: TableSession, start: Start, done: Mapping[str, UnitReport]) -> None:
+def _note_open(session: TableSession, start: TableState, done: Mapping[str, UnitReport]) -> None:
     plans, now = start.plan.units, utc(session.services.now())
     found = {**{plan.unit.key: plan.report() for plan in plans if plan.is_open}, **done}
     undone = {key: report for key, report in found.items() if report.outcome not in _DONE}
@@ -71,5 +71,5 @@ def _note_open(session: TableSession, start: Start, done: Mapping[str, UnitRepor
     store.update(lambda before: tried(before, attempts, ended), units, worth_a_home=worth)
 
 
-def _trust(session: TableSession, start: Start) -> Trust:
+def _trust(session: TableSession, start: TableState) -> Trust:
     return Trust(session.services.fs, start.plan.facts.storage.location, session.options.trusted_owners)

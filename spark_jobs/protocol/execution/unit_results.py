@@ -23,7 +23,7 @@ from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.health import Health, settled
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import UnitReport, utc
-from spark_jobs.protocol.execution.ways_out import with_remedy
+from spark_jobs.protocol.execution.unit_remedies import with_remedy
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -164,7 +164,7 @@ def deleted_originals(unit: UnitState) -> UnitReport:
     return UnitReport(values, UnitOutcome.SKIPPED, code.name, reason, files=files, bytes=size)
 
 
-def kept(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:
+def not_deleted(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:
     """Return the result of a cleanup that deleted nothing of this unit, or of a dry run."""
     return UnitResult(swap.unit.key, _originals_report(swap, outcome, reason), outcome_unknown=unknown)
 

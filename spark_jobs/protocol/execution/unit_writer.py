@@ -267,7 +267,7 @@ class UnitWriter:
             live=unit.location,
             new=self._new_path(plan),
             old=self._path_in(layout.old_folder, plan),
-            aside=self._path_in(layout.undone_folder, plan),
+            aside=self._path_in(layout.aside_folder, plan),
             conflict=self._path_in(layout.conflict_folder, plan),
             live_id=live_id,
             new_id=new_id,
@@ -275,7 +275,7 @@ class UnitWriter:
             compacted=compacted,
             rows=rows,
         )
-        for folder in (layout.old_folder, layout.undone_folder):
+        for folder in (layout.old_folder, layout.aside_folder):
             self._create_above(folder, plan)
         return swap
 

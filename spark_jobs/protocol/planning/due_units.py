@@ -143,7 +143,7 @@ def candidate_of(plan: UnitPlan, now: datetime) -> Candidate | None:
     health = plan.health
     if health is None or not health.needs_compaction:
         return None
-    figures = plan.cached.figures if plan.cached else None
+    figures = plan.surveyed.figures if plan.surveyed else None
     if plan.inputs is not None:
         figures = FileFigures.of(plan.inputs.files, health.threshold, future_from(now))
     return Candidate(plan.unit.key, health.files, health.avg_file_size, figures)

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from spark_jobs.core.messages.errors import Refusal
-from spark_jobs.core.planning.cache import OF_VALUES, Cache, CachedUnit, basis, known_refusal, merged
 from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.survey import (
+    OF_VALUES,
+    SurveyedUnit,
+    SurveyedUnits,
+    basis,
+    known_refusal,
+    merged,
+)
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.core.values.file_times import millis_of
@@ -35,7 +42,7 @@ class Survey:
         self._table = table
         self._log = log_of(table.services.fs, table.facts, table.services.now, table.options.trusted_owners)
         self._analysed = AnalysisStore(table.services.fs, self._log.home, trust)
-        self._known: Cache = {}
+        self._known: SurveyedUnits = {}
 
     @property
     def basis(self) -> str:
@@ -44,7 +51,7 @@ class Survey:
         environment = self._table.services.environment
         return basis(self._table.facts, options.thresholds(), options.readers, environment)
 
-    def known(self, analysis: bool) -> Cache:
+    def known(self, analysis: bool) -> SurveyedUnits:
         """Return the figures of earlier plans. Without them all units are listed, and the plan is the same.
 
         Args:
@@ -66,7 +73,7 @@ class Survey:
         that may not write here analyses too.
         """
         if self._table.partitioned:
-            self._keep(plan.cached)
+            self._keep(plan.surveyed)
 
     def with_verdicts(self, plan: TablePlan) -> TablePlan:
         """Return the plan of an analysis, with the flagged units refused that were refused with the very same files.
@@ -100,12 +107,12 @@ class Survey:
             if (refusal := refused.get(unit.unit.key)) and refusal.code in OF_VALUES
             if lasts(plan, unit, refusal)
         }
-        seen = [unit.cached for unit in judged.values() if unit.cached is not None]
+        seen = [unit.surveyed for unit in judged.values() if unit.surveyed is not None]
         if seen:
             self._keep(seen)
         # What the report says of the units is said already.
         units = (
-            replace(unit, cached=judged[unit.unit.key].cached) if unit.unit.key in judged else unit
+            replace(unit, surveyed=judged[unit.unit.key].surveyed) if unit.unit.key in judged else unit
             for unit in plan.units
         )
         return replace(plan, units=tuple(units))
@@ -116,9 +123,9 @@ class Survey:
             return unit
         now = millis_of(self._table.services.now())
         # No time of the directory is known: its files tell whether the verdict holds.
-        return replace(unit, cached=CachedUnit.of(unit.unit, 0, now, True, unit.health, unit.fingerprint))
+        return replace(unit, surveyed=SurveyedUnit.of(unit.unit, 0, now, True, unit.health, unit.fingerprint))
 
-    def _keep(self, seen: Iterable[CachedUnit]) -> None:
+    def _keep(self, seen: Iterable[SurveyedUnit]) -> None:
         before = self._analysed.read()
         now = merged(before, seen, {unit.key for unit in self._table.units})
         if now == before:
@@ -135,11 +142,11 @@ class Survey:
             )
 
 
-def _newest(one: Cache, other: Cache) -> Cache:
+def _newest(one: SurveyedUnits, other: SurveyedUnits) -> SurveyedUnits:
     """Return the figures of both, for each unit those of the later listing."""
     later = {
-        key: cached
-        for key, cached in other.items()
-        if key not in one or one[key].listed_at <= cached.listed_at
+        key: surveyed
+        for key, surveyed in other.items()
+        if key not in one or one[key].listed_at <= surveyed.listed_at
     }
     return {**one, **later}

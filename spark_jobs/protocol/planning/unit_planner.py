@@ -10,8 +10,8 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.planning.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.planning.decisions import Fail, Refuse
+from spark_jobs.core.planning.survey import SurveyedUnit, SurveyedUnits, find, usable
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules import eligibility
 from spark_jobs.core.rules.bucket_files import check_buckets_of_partition, check_no_bucket_files
@@ -73,7 +73,7 @@ class UnitPlanner:
     rules: WriterRules
     trust: Trust
     due: DueUnits
-    known: Cache = field(default_factory=dict)
+    known: SurveyedUnits = field(default_factory=dict)
     basis: str | None = None
     origins: FileOrigins | None = None
 
@@ -140,22 +140,22 @@ class UnitPlanner:
         """Return the plan by figures that are still valid; None if the unit has to be listed."""
         unit, options = work.unit, self.table.options
         work.mtime = self._mtime(unit)
-        cached = find(self.known, unit, work.mtime) if work.mtime is not None else None
-        if cached is None:
+        surveyed = find(self.known, unit, work.mtime) if work.mtime is not None else None
+        if surveyed is None:
             return None
         thresholds, readers = options.thresholds(), options.readers
-        health = cached.health(thresholds, readers)
-        if not cached.decides(thresholds, readers):
+        health = surveyed.health(thresholds, readers)
+        if not surveyed.decides(thresholds, readers):
             return None
         if not health.needs_compaction:
-            return UnitPlan.known(unit, health, cached)
-        unread = cached.verdict is None or not cached.verdict.holds(self.basis, options.verify)
-        if not self.due.can_judge(cached.figures) or (unread and not self.due.conditions.given):
+            return UnitPlan.known(unit, health, surveyed)
+        unread = surveyed.verdict is None or not surveyed.verdict.holds(self.basis, options.verify)
+        if not self.due.can_judge(surveyed.figures) or (unread and not self.due.conditions.given):
             return None
         check_writers(self.folders, unit.location, self.table.root, self.rules)
         work.unlisted = unread
-        plan = UnitPlan.known(unit, health, cached.judge(None) if unread else cached)
-        return replace(plan, cached=cached)
+        plan = UnitPlan.known(unit, health, surveyed.judge(None) if unread else surveyed)
+        return replace(plan, surveyed=surveyed)
 
     def _mtime(self, unit: Unit) -> int | None:
         """Return when the directory changed last; None if this is not known.
@@ -189,7 +189,7 @@ class UnitPlanner:
         facts, options = self.table.facts, self.table.options
         health = assess(files, options.thresholds())
         plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
-        plan = replace(plan, cached=self._cached(plan, work.mtime, files))
+        plan = replace(plan, surveyed=self._surveyed(plan, work.mtime, files))
         try:
             if plan.flagged:
                 check_no_bucket_files(facts, options.bucketing, [file.name for file in files.data])
@@ -197,7 +197,7 @@ class UnitPlanner:
             return plan.judged(self.basis, refusal) if self.basis else plan.refused(refusal)
         return plan
 
-    def _cached(self, plan: UnitPlan, mtime: int | None, files: FileListing) -> CachedUnit | None:
+    def _surveyed(self, plan: UnitPlan, mtime: int | None, files: FileListing) -> SurveyedUnit | None:
         """Return the figures to keep for later plans; None if they cannot be used.
 
         A file that is open for writing has the length 0 until it is flushed, or its first block is full. So the figures
@@ -209,10 +209,10 @@ class UnitPlanner:
         now = self.table.services.now()
         large_from = self.table.options.thresholds().large_from
         figures = FileFigures.of(files, plan.health.threshold, future_from(now), large_from)
-        cached = CachedUnit.of(
+        surveyed = SurveyedUnit.of(
             plan.unit, mtime, millis_of(now), closed, plan.health, plan.fingerprint, figures
         )
-        return cached if usable(cached, mtime) else None
+        return surveyed if usable(surveyed, mtime) else None
 
     def _check(self, work: _Work) -> None:
         """Raise Refusal for a unit that is not looked at, because of what the metastore has of it."""

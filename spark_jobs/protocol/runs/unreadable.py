@@ -13,13 +13,13 @@ from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal
 
 #: The working directories that may hold rows of a table. What is being written is not one of them.
-_WITH_ROWS = ("old", "undone", "conflict", "cleaned")
+_WITH_ROWS = ("originals", "aside", "conflict", "claimed")
 #: Those with rows that were added to a table, and that no other directory has.
-_ADDED = ("undone", "conflict")
+_ADDED = ("aside", "conflict")
 
 
 @dataclass(frozen=True)
-class Left:
+class Remains:
     """What the directory of a run that cannot be read holds of a table.
 
     Attributes:
@@ -31,7 +31,7 @@ class Left:
     unclear: tuple[str, ...] = ()
 
 
-def left_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Left:
+def remains_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Remains:
     """Return what the directory of an unreadable run holds.
 
     The originals of an earlier run are outdated: to put them back would hide newer rows, or double them. So a
@@ -53,13 +53,13 @@ def left_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Left:
             unclear += [path for _, path in places]
         else:
             originals[live] = places[0][1]
-    return Left(originals, tuple(unclear))
+    return Remains(originals, tuple(unclear))
 
 
 def _is_newest(fs: FileSystem, others: _Others, live: str, places: list[tuple[str, str]]) -> bool:
     """Tell whether a run has nothing but the directory that was live before its first rename."""
     (kind, path), *more = places
-    return kind == "old" and not more and others.precede(live, fs.identity(path))
+    return kind == "originals" and not more and others.precede(live, fs.identity(path))
 
 
 class _Others:

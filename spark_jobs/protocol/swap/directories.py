@@ -81,7 +81,7 @@ class SwapPaths:
         """Return the path of the rewritten directory while it is not live."""
         return self.aside if self.seen(self.aside) == self.swap.new_id else self.new
 
-    def at_work(self, folder: str, known: FileListing) -> Blocker | FileListing:
+    def find_blocker(self, folder: str, known: FileListing) -> Blocker | FileListing:
         """Return a file or staging directory of an active writer, or any other directory; else the files.
 
         Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
@@ -169,7 +169,7 @@ def files_of_unit(
     files = [entry.entry() for entry in entries]
     # A file with a footer was closed. A file that is empty may still be open.
     _refuse_open(fs, location, [file.name for file in files if _possibly_open(file)])
-    return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
+    return FileListing.of(file for file in files if not file.belongs_to_writer)  # guard: hidden_files_kept
 
 
 def list_originals(fs: DataDirectories, folder: str) -> FileListing:
@@ -279,4 +279,4 @@ def _last_change(fs: DataDirectories, entry: Status) -> int:
 
 def _possibly_open(file: FileEntry) -> bool:
     """Tell whether a file may still be open: it is empty, or hidden, so that its footer is not read."""
-    return file.name != SUCCESS and (not file.length or file.is_kept)
+    return file.name != SUCCESS and (not file.length or file.belongs_to_writer)

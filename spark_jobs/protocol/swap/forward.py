@@ -153,7 +153,7 @@ class ForwardSwap(SwapExecutor):
         The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
         If it replaced files, or is still active, the swap is reversed at once.
         """
-        found = self._at_work(paths, paths.old, paths.swap.originals)
+        found = self._find_blocker(paths, paths.old, paths.swap.originals)
         if isinstance(found, Blocker):
             return self._revert(paths, f"a writer is active in {paths.old} ({found.name})")
         reason = self._replacement_reason(paths, found)
@@ -173,7 +173,7 @@ class ForwardSwap(SwapExecutor):
 
         A directory that was overwritten is the table now.
         """
-        found = self._at_work(paths, paths.live, paths.swap.compacted)
+        found = self._find_blocker(paths, paths.live, paths.swap.compacted)
         if isinstance(found, Blocker):
             raise WriterActive(f"{reason}, and {found}")
         if differences(paths.swap.compacted, found).lost:

@@ -25,7 +25,9 @@ def differences(before: FileListing, now: FileListing) -> ListingDiff:
     changes, here = before.diff(now), {file.name: file for file in now.files}
     return ListingDiff(
         added=tuple(file for file in changes.added if not file.is_flag),
-        lost=tuple(file for file in changes.lost if not file.is_kept and not _still_flag(file, here)),
+        lost=tuple(
+            file for file in changes.lost if not file.belongs_to_writer and not _still_flag(file, here)
+        ),
     )
 
 
@@ -101,7 +103,7 @@ def move_hidden_files(fs: DataDirectories, folder: str, live: str) -> None:
     if fs.status(live) is None:
         return
     for file in fs.list_files(folder).files:
-        if file.is_kept:
+        if file.belongs_to_writer:
             _move_file(fs, file, folder, live)
 
 

@@ -23,9 +23,9 @@ from spark_jobs.protocol.swap.directories import (
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.legacy import check_nothing_left
 from spark_jobs.protocol.swap.missing_live import check_stays_missing
+from spark_jobs.protocol.swap.moved_unit import MovedUnit
 from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
-from spark_jobs.protocol.swap.way_back import WayBack
 
 
 class CannotRollBack(LakekeeperError):
@@ -81,7 +81,7 @@ class ReverseSwap(SwapExecutor):
             paths.live, self._run.run_id, paths.old, of_table(self._policy.table), replaced_by
         )
 
-    def unlike(self, swap: Swap) -> str | None:
+    def changed_attributes_note(self, swap: Swap) -> str | None:
         """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
 
         Return None if they are equal, or cannot be read.
@@ -105,7 +105,7 @@ class ReverseSwap(SwapExecutor):
         known = f"has it at {location}" if location else "does not have it any more"
         raise CannotRollBack(
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved."
-            f" {WayBack(self._fs, self._policy, swap, self._run.run_id).text(location)}"
+            f" {MovedUnit(self._fs, self._policy, swap, self._run.run_id).text(location)}"
         )
 
     def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:

@@ -26,8 +26,8 @@ from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.moved_unit import rows_only_in_originals
 from spark_jobs.protocol.swap.policy import SwapPolicy
-from spark_jobs.protocol.swap.way_back import rows_only_in_originals
 
 log = logging.getLogger("lakekeeper")
 
@@ -149,19 +149,19 @@ class SwapExecutor(ABC):
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        found = self._at_work(paths, folder, known)
+        found = self._find_blocker(paths, folder, known)
         if isinstance(found, Blocker):
             raise WriterActive(str(found))
         return move_late_files(self._fs, known, folder, paths.live, found)
 
-    def _at_work(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | FileListing:
+    def _find_blocker(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | FileListing:
         """Return what keeps the files of a directory from being moved, or else its files.
 
         A file without a footer that was opened again looks unchanged until something is flushed, so that HDFS is asked
         about each file.
         """
         # guard: reopened_files
-        return paths.at_work(folder, known if self._policy.footers else FileListing(()))
+        return paths.find_blocker(folder, known if self._policy.footers else FileListing(()))
 
     def _move_aside_to_live(self, paths: SwapPaths, _: str | None) -> None:
         """Move a writer's directory back, which was moved to `aside` instead of the rewritten one."""
@@ -218,7 +218,7 @@ class SwapExecutor(ABC):
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
         before = found = None
         for _ in range(_QUIET_CHECKS):
-            found = paths.at_work(paths.live, FileListing(()))
+            found = paths.find_blocker(paths.live, FileListing(()))
             if isinstance(found, FileListing) and found == before:
                 return
             before = found

@@ -72,4 +72,4 @@ def test_a_success_marker_that_was_renewed_does_not_stop_a_rollback(
     os.utime(marker, ns=(before + 10**9, before + 10**9))
     assert outcomes(jobs("rollback", "--table", table)) == ["restored"]
     assert ids(spark, table) == {*range(60), *range(100, 105)}
-    assert not list(database.path.rglob("__undone_*"))
+    assert not list(database.path.rglob("__aside_*"))

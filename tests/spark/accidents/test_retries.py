@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_version
 
 def _kill_rollback_in_its_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     def die(_: str, target: str) -> None:
-        if "/__undone_" in target:
+        if "/__aside_" in target:
             raise Killed
 
     after_moves(monkeypatch, die)
@@ -144,7 +144,7 @@ def test_a_directory_made_anew_during_a_rollback_is_quarantined(
     report = jobs("rollback", "--table", flat)
     unit = only(report)["units"][0]
     assert (report["exit_code"], unit["outcome"]) == (3, "quarantined")
-    assert "__undone_" in unit["reason"]
+    assert "__aside_" in unit["reason"]
     assert "__originals_" in unit["reason"]
 
 

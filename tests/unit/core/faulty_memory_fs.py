@@ -144,7 +144,7 @@ def files(*names: str, size: int = 10, mtime: int = 1) -> FileListing:
 
 def swap(value: str, originals: FileListing, compacted: FileListing, stamp: int = 1) -> Swap:
     spec = (("p", value),)
-    old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("originals", "compact_tmp", "undone"))
+    old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("originals", "compact_tmp", "aside"))
     conflict = f"__conflict_{stamp}/p={value}"
     return Swap(spec, f"file:/t/p={value}", new, old, aside, conflict, "L", "N", originals, compacted, 5)
 

@@ -130,7 +130,10 @@ def test_ancient_dates_are_read_and_written_in_one_calendar() -> None:
 def test_notes_on_dates_count_where_there_are_dates(
     leaves: dict[str, str], writer: dict[str, str], meant: bool
 ) -> None:
-    assert footers.profile([Footer("f", 1, {}, leaves, writer)], None, "parquet").meant is meant
+    assert (
+        footers.profile([Footer("f", 1, {}, leaves, writer)], None, "parquet").has_interpretation_keys
+        is meant
+    )
 
 
 class TestAttributes:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from spark_jobs.core.formats.footer_keys import meant, unkept, warning
+from spark_jobs.core.formats.footer_keys import has_interpretation_keys, unkept, warning
 
 DATE, TIMES, OLD_TIMES = {"d": "int32 (DATE)"}, {"t": "int64 (TIMESTAMP(MILLIS,true))"}, {"t": "int96"}
 HIVE_3 = {"writer.time.zone": "Europe/Paris"}
@@ -32,7 +32,7 @@ SPARK = {"org.apache.spark.version": "3.5.9"}
 def test_a_copy_without_the_note_is_read_as_before(
     leaves: Mapping[str, str], writer: Mapping[str, str], expected: bool
 ) -> None:
-    assert meant(leaves, writer) is expected
+    assert has_interpretation_keys(leaves, writer) is expected
 
 
 def test_keys_that_no_reader_needs_are_not_named() -> None:

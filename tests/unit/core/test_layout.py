@@ -30,7 +30,7 @@ def test_no_directory_of_a_run_has_what_lakekeeper_0_0_6_takes_for_its_own() -> 
     """Its cleanup and its rollback delete the location of each backup table that contains this."""
     folders = [
         getattr(layout, f"{kind}_folder")("1772323200")
-        for kind in ("tmp", "old", "undone", "conflict", "claimed")
+        for kind in ("tmp", "old", "aside", "conflict", "claimed")
     ]
     assert not [folder for folder in folders if "__old_" in folder]
 

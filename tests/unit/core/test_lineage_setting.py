@@ -28,7 +28,7 @@ def below(table: str, unit: str, folder: str, *, joint: bool = False) -> str:
 
 
 @pytest.mark.parametrize(
-    "folder", [layout.tmp_folder(STAMP), layout.old_folder(STAMP), layout.undone_folder(STAMP)]
+    "folder", [layout.tmp_folder(STAMP), layout.old_folder(STAMP), layout.aside_folder(STAMP)]
 )
 @pytest.mark.parametrize("unit", ["/w/sales.db/events", "/w/sales.db/events/d=1/h=2"])
 def test_a_hidden_directory_of_a_unit_is_reported_as_its_own(unit, folder):

@@ -16,7 +16,7 @@ from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import OWN_PROPERTIES, Layers, read_properties
 from spark_jobs.core.options.option import Layer
-from spark_jobs.core.planning.planned import parse_plan
+from spark_jobs.core.planning.plan_file import parse_plan
 from spark_jobs.core.planning.retention import check_retention
 from spark_jobs.core.wire.request import Request
 

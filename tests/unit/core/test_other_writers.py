@@ -96,7 +96,7 @@ def test_names_with_offsets_are_the_connectors_memory() -> None:
 )
 def test_each_file_is_one_of_three_kinds(name: str, length: int, kind: str) -> None:
     file = FileEntry(name, length, 1)
-    kinds = {"data": file.is_data, "flag": file.is_flag, "kept": file.is_kept}
+    kinds = {"data": file.is_data, "flag": file.is_flag, "kept": file.belongs_to_writer}
     assert [found for found, it_is in kinds.items() if it_is] == [kind]
 
 

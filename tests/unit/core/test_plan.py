@@ -11,9 +11,9 @@ from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.planning.cache import CachedUnit, Verdict
 from spark_jobs.core.planning.decisions import Recover
 from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.survey import SurveyedUnit, Verdict
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.rules.due import Conditions, FileFigures, Judge
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
@@ -87,7 +87,7 @@ def test_a_refused_unit_of_an_unfinished_run_stays_refused() -> None:
 def test_a_unit_of_an_unfinished_run_is_flagged_although_an_earlier_analysis_has_refused_it() -> None:
     """The recovery rewrites nothing, so that it does not matter why the files must not be rewritten."""
     health = assess(files(3), THRESHOLDS)
-    earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x").judge(
+    earlier = SurveyedUnit.of(unit(), 1, 10**13, True, health, "sha256:x").judge(
         Verdict.of("basis", Refusal(RefusalCode.POSITIONAL, "by position"))
     )
     plan = UnitPlan.known(unit(), health, earlier)
@@ -118,7 +118,7 @@ def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> 
     """What a table's conditions count must not depend on what an earlier analysis has read."""
     health = assess(files(3), THRESHOLDS)
     figures = FileFigures.of(files(3), THRESHOLDS.small_file, future_from(NOW))
-    earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x", figures)
+    earlier = SurveyedUnit.of(unit(), 1, 10**13, True, health, "sha256:x", figures)
     refused = UnitPlan.known(unit(), health, earlier.judge(Verdict.of("basis", REFUSAL)))
     assert candidate_of(refused, NOW) == candidate_of(planned(3), NOW)
     plan = judged(refused, Judge(Conditions(unit_files=4), NOW))

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.messages.errors import LakekeeperError, Unsafe
-from spark_jobs.core.planning import cache, kept_footers
+from spark_jobs.core.planning import kept_footers
+from spark_jobs.core.planning.survey import decode_survey
 from spark_jobs.core.records import record_files, snapshots
 from spark_jobs.core.records.journal import Record, fold
 from spark_jobs.core.records.settled_runs import SettledRecord
@@ -38,7 +39,7 @@ DECODERS: dict[str, tuple[Callable[[bytes], object], bool]] = {
     "snapshot": (lambda data: Snapshot.decode(data, NAME), False),
     "manifest list": (lambda data: ManifestList.decode(data, NAME), True),
     "manifest": (lambda data: decode_entries(data, NAME), True),
-    "survey": (lambda data: cache.decode(data, NAME), True),
+    "survey": (lambda data: decode_survey(data, NAME), True),
     "kept footers": (lambda data: kept_footers.decode(data, NAME), True),
     "settled runs": (lambda data: SettledRecord.decode(data, NAME), True),
     "journal": (lambda data: fold([Record.decode(data, NAME)]), False),
@@ -99,8 +100,8 @@ def test_a_bomb_does_not_take_the_memory_of_the_driver(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb"
     bomb.write_bytes(gzip.compress(b" " * (1 << 20)) * (3 << 10))
     code = (
-        "import sys; from pathlib import Path; from spark_jobs.core.planning import cache\n"
-        "try: cache.decode(Path(sys.argv[1]).read_bytes(), 'x')\n"
+        "import sys; from pathlib import Path; from spark_jobs.core.planning.survey import decode_survey\n"
+        "try: decode_survey(Path(sys.argv[1]).read_bytes(), 'x')\n"
         "except Exception as error: print(type(error).__name__)"
     )
     done = subprocess.run(

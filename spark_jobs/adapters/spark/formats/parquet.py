@@ -112,7 +112,7 @@ class ParquetFormat(SparkFormat):
             return f"it cannot be copied record by record either, because {reason}"
         if len(profile.schemas) != 1:
             return "it cannot be copied record by record either, because the files differ in their schemas"
-        if profile.meant:
+        if profile.has_interpretation_keys:
             return "it cannot be copied record by record either, because Spark or Hive noted the calendar of its dates"
         if not self._is_text(profile.schemas[0]):
             return (

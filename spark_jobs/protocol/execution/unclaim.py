@@ -1,4 +1,4 @@
-"""The release of originals that a cleanup has claimed and not deleted, so that a rollback can restore them."""
+"""Moves originals back that a cleanup has claimed and not deleted, so that a rollback can restore them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences
 
 
-class Release:
-    """The release of the claimed originals of one run folder."""
+class Unclaim:
+    """Moves the claimed originals of one run back to where the journal has them."""
 
     def __init__(self, cleanup: Cleanup) -> None:
         self._cleanup = cleanup
 
-    def release(self, units: Sequence[UnitState]) -> None:
-        """Release originals that a cleanup claimed and did not delete, so that they can still be rolled back.
-
-        They are moved back to their journaled path, and journaled as COMMITTED.
-        """
+    def move_back(self, units: Sequence[UnitState]) -> None:
+        """Move originals back that a cleanup claimed and did not delete, and journal them as COMMITTED."""
         fs = self._cleanup.services.fs
         folders = WorkingFolders(fs)
         for state in units:
@@ -38,12 +35,12 @@ class Release:
             if whole or fs.identity(old) == swap.live_id:
                 self._cleanup.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
 
-    def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
+    def not_moved_back(self, units: Sequence[UnitState]) -> list[UnitResult]:
         """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
-        results = [self._not_released(item) for item in units]
+        results = [self._not_moved_back(item) for item in units]
         return [result for result in results if result is not None]
 
-    def _not_released(self, item: UnitState) -> UnitResult | None:
+    def _not_moved_back(self, item: UnitState) -> UnitResult | None:
         try:
             text = self._damage(item.swap, self._cleanup.claimed_path(item.swap))
         except OSError as error:

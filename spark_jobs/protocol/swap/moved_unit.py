@@ -28,7 +28,7 @@ def rows_only_in_originals(fs: DataDirectories, table: str, swap: Swap, run_id: 
 
 
 @dataclass(frozen=True)
-class WayBack:
+class MovedUnit:
     """The way back of one unit of a run."""
 
     fs: DataDirectories

@@ -112,7 +112,7 @@ _VOLATILE = re.compile(
 
 
 @dataclass(frozen=True)
-class CachedUnit:
+class SurveyedUnit:
     """The figures of one unit from a listing. Times are in ms since the epoch, sizes in bytes.
 
     Attributes:
@@ -153,7 +153,7 @@ class CachedUnit:
         health: Health,
         fingerprint: str,
         figures: FileFigures | None = None,
-    ) -> CachedUnit:
+    ) -> SurveyedUnit:
         return cls(
             unit.key,
             unit.location,
@@ -198,11 +198,11 @@ class CachedUnit:
             found.small_files == 0
         )  # The figures do not have the median of the files below the target size.
 
-    def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
+    def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> SurveyedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
         return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))
 
-    def judge(self, verdict: Verdict | None) -> CachedUnit:
+    def judge(self, verdict: Verdict | None) -> SurveyedUnit:
         return replace(self, verdict=verdict)
 
 
@@ -210,61 +210,68 @@ def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
     return f"{thresholds.target} {readers or ''} {thresholds.strategy} {thresholds.large_from}"
 
 
-Cache = Mapping[str, CachedUnit]
+SurveyedUnits = Mapping[str, SurveyedUnit]
 
 
-def usable(cached: CachedUnit, dir_mtime_now: int) -> bool:
+def usable(surveyed: SurveyedUnit, dir_mtime_now: int) -> bool:
     """Tell whether the directory is unchanged since the listing, and had not changed for an hour before it."""
-    return cached.closed and cached.mtime == dir_mtime_now and cached.listed_at - cached.mtime > QUIET_MS
+    return (
+        surveyed.closed and surveyed.mtime == dir_mtime_now and surveyed.listed_at - surveyed.mtime > QUIET_MS
+    )
 
 
-def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:
+def find(survey: SurveyedUnits, unit: Unit, dir_mtime_now: int) -> SurveyedUnit | None:
     """Return the figures of a unit if they are still valid, else None. A unit with a new location is another unit."""
-    cached = cache.get(unit.key)
-    if cached is None or cached.location != unit.location or not usable(cached, dir_mtime_now):
+    surveyed = survey.get(unit.key)
+    if surveyed is None or surveyed.location != unit.location or not usable(surveyed, dir_mtime_now):
         return None
-    return cached
+    return surveyed
 
 
 def known_refusal(
-    cache: Cache, unit: Unit, fingerprint: str | None, basis: str, verify: str
+    survey: SurveyedUnits, unit: Unit, fingerprint: str | None, basis: str, verify: str
 ) -> Refusal | None:
     """Return why a unit that was listed just now was refused while it had the very same files; None if it was not."""
-    cached = cache.get(unit.key)
-    if cached is None or cached.verdict is None or cached.location != unit.location:
+    surveyed = survey.get(unit.key)
+    if surveyed is None or surveyed.verdict is None or surveyed.location != unit.location:
         return None
-    if cached.fingerprint != fingerprint:  # guard: verdict_of_these_files
+    if surveyed.fingerprint != fingerprint:  # guard: verdict_of_these_files
         return None
-    return cached.verdict.refusal if cached.verdict.holds(basis, verify) else None
+    return surveyed.verdict.refusal if surveyed.verdict.holds(basis, verify) else None
 
 
-def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) -> dict[str, CachedUnit]:
-    """Return the cache with the figures in `seen`, without the units that the table does not have any more."""
-    now = {**before, **{cached.unit: cached for cached in seen}}
-    return {key: cached for key, cached in now.items() if key in units}
+def merged(
+    before: SurveyedUnits, seen: Iterable[SurveyedUnit], units: Collection[str]
+) -> dict[str, SurveyedUnit]:
+    """Return the survey with the figures in `seen`, without the units that the table does not have any more."""
+    now = {**before, **{surveyed.unit: surveyed for surveyed in seen}}
+    return {key: surveyed for key, surveyed in now.items() if key in units}
 
 
-def encode(cache: Cache) -> bytes:
+def encode_survey(units: SurveyedUnits) -> bytes:
     """Return the content of a file."""
-    return packed({"units": [_row(cached) for cached in cache.values()]})
+    return packed({"units": [_row(surveyed) for surveyed in units.values()]})
 
 
-def _row(cached: CachedUnit) -> dict[str, Any]:
+def _row(surveyed: SurveyedUnit) -> dict[str, Any]:
     # A table may have 50,000 units: `asdict` would copy each field.
-    verdict, figures = cached.verdict and vars(cached.verdict), cached.figures and vars(cached.figures)
-    return {**vars(cached), "verdict": verdict, "figures": figures}
+    verdict, figures = (
+        surveyed.verdict and vars(surveyed.verdict),
+        surveyed.figures and vars(surveyed.figures),
+    )
+    return {**vars(surveyed), "verdict": verdict, "figures": figures}
 
 
-def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
+def decode_survey(data: bytes, name: str) -> dict[str, SurveyedUnit]:
     """Decode the content of the file `name`. Raise BrokenLog if it is incomplete, and OtherVersion."""
-    rows = readable(name, lambda: [_cached(row) for row in unpacked(data, name)["units"]])
-    return {cached.unit: cached for cached in rows}
+    rows = readable(name, lambda: [_surveyed(row) for row in unpacked(data, name)["units"]])
+    return {surveyed.unit: surveyed for surveyed in rows}
 
 
-def _cached(row: Mapping[str, Any]) -> CachedUnit:
+def _surveyed(row: Mapping[str, Any]) -> SurveyedUnit:
     verdict, figures = row["verdict"], row["figures"]
     return built(
-        CachedUnit,
+        SurveyedUnit,
         {
             **row,
             "verdict": None if verdict is None else _verdict(verdict),

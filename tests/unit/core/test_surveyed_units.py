@@ -13,10 +13,19 @@ from hypothesis import strategies as st
 
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.planning import cache
-from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.planning.survey import (
+    SurveyedUnit,
+    Verdict,
+    basis,
+    decode_survey,
+    encode_survey,
+    find,
+    merged,
+    usable,
+)
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.core.records.snapshots import CLEANUP, BrokenLog
 from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
@@ -29,25 +38,25 @@ UNIT = Unit((("p", "1"),), "file:/t/p=1")
 LISTED = 10_000_000
 
 
-def seen(mtime: int = 1_000_000, closed: bool = True) -> CachedUnit:
+def seen(mtime: int = 1_000_000, closed: bool = True) -> SurveyedUnit:
     manifest = files("a", "b", size=10)
-    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest.fingerprint)
+    return SurveyedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest.fingerprint)
 
 
 def test_figures_hold_for_what_nobody_touched_for_an_hour_before_and_ever_since() -> None:
-    assert cache.usable(seen(), 1_000_000)
-    assert not cache.usable(seen(), 1_000_001)
-    assert not cache.usable(seen(closed=False), 1_000_000)
+    assert usable(seen(), 1_000_000)
+    assert not usable(seen(), 1_000_001)
+    assert not usable(seen(closed=False), 1_000_000)
     limit = LISTED - 3_600_000
-    assert not cache.usable(seen(mtime=limit), limit)
-    assert cache.usable(seen(mtime=limit - 1), limit - 1)
+    assert not usable(seen(mtime=limit), limit)
+    assert usable(seen(mtime=limit - 1), limit - 1)
 
 
 def test_figures_are_of_one_place() -> None:
     known = {UNIT.key: seen()}
-    assert cache.find(known, UNIT, 1_000_000) == seen()
-    assert cache.find(known, replace(UNIT, location="f:/elsewhere"), 1_000_000) is None
-    assert cache.find({}, UNIT, 1_000_000) is None
+    assert find(known, UNIT, 1_000_000) == seen()
+    assert find(known, replace(UNIT, location="f:/elsewhere"), 1_000_000) is None
+    assert find({}, UNIT, 1_000_000) is None
 
 
 def test_figures_are_judged_by_the_thresholds_of_today() -> None:
@@ -72,7 +81,7 @@ def test_by_auto_figures_decide_as_the_files_do(sizes: list[int], small_files: i
     listing = FileListing.of(FileEntry(f"f{n}", size, n) for n, size in enumerate(sizes))
     figures = FileFigures.of(listing, thresholds.small_file, 10**6, thresholds.large_from)
     health = assess(listing, thresholds)
-    kept = CachedUnit.of(UNIT, 1, LISTED, True, health, listing.fingerprint, figures)
+    kept = SurveyedUnit.of(UNIT, 1, LISTED, True, health, listing.fingerprint, figures)
     assert kept.decides(thresholds)
     assert kept.health(thresholds) == health
 
@@ -94,7 +103,7 @@ def test_figures_decide_by_the_bounds_for_which_they_were_made(options: dict[str
     before, now = Thresholds(), Thresholds(**options)
     listing = files("a", "b", size=10)
     figures = FileFigures.of(listing, before.small_file, 10**6, before.large_from)
-    kept = CachedUnit.of(UNIT, 1, LISTED, True, assess(listing, before), listing.fingerprint, figures)
+    kept = SurveyedUnit.of(UNIT, 1, LISTED, True, assess(listing, before), listing.fingerprint, figures)
     assert kept.decides(now) is enough
     assert not replace(kept, figures=None).decides(before)
 
@@ -102,7 +111,7 @@ def test_figures_decide_by_the_bounds_for_which_they_were_made(options: dict[str
 def test_a_look_at_some_units_keeps_the_figures_of_the_others_that_still_exist() -> None:
     other, gone = replace(seen(), unit="other"), replace(seen(), unit="gone")
     newer = replace(seen(), files=7)
-    found = cache.merged({UNIT.key: seen(), "other": other, "gone": gone}, [newer], {UNIT.key, "other"})
+    found = merged({UNIT.key: seen(), "other": other, "gone": gone}, [newer], {UNIT.key, "other"})
     assert found == {UNIT.key: newer, "other": other}
 
 
@@ -121,7 +130,7 @@ def test_figures_travel_with_a_snapshot_until_newer_ones_come() -> None:
 
 def test_torn_figures_are_named() -> None:
     with pytest.raises(BrokenLog, match="survey-1"):
-        cache.decode(gzip.compress(b"[]"), "survey-1")
+        decode_survey(gzip.compress(b"[]"), "survey-1")
 
 
 def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
@@ -157,17 +166,17 @@ def test_verdicts_and_figures_of_files_are_kept() -> None:
         UNIT.key: seen().judge(Verdict.of("b", refusal)),
         "other": replace(seen(), unit="other"),
     }
-    found = cache.decode(cache.encode(known), "survey")
+    found = decode_survey(encode_survey(known), "survey")
     assert found == known
     again = found[UNIT.key].verdict.refusal
     assert (again.code, again.reason, again.command) == ("ENCRYPTED", "a file is encrypted", "a command")
 
 
 def test_a_code_that_is_not_known_is_no_verdict() -> None:
-    body = cache.unpacked(cache.encode({UNIT.key: seen().judge(Verdict("b"))}), "survey-1")
+    body = unpacked(encode_survey({UNIT.key: seen().judge(Verdict("b"))}), "survey-1")
     body["units"][0]["verdict"]["code"] = "NEWER"
     with pytest.raises(BrokenLog, match="survey-1"):
-        cache.decode(cache.packed(body), "survey-1")
+        decode_survey(packed(body), "survey-1")
 
 
 @pytest.mark.parametrize("code", ["LENIENT", "TIMEZONE", "CODEC", "NOT_TEXT"])
@@ -180,18 +189,18 @@ def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
     facts = TableFacts(
         "d.t", "EXTERNAL", storage, "hive", {"p": "1", "numRows": "1"}, (("a", "int"),), ("k",)
     )
-    known = cache.basis(facts, Thresholds(), None, "1")
+    known = basis(facts, Thresholds(), None, "1")
     statistics = {"p": "1", "numRows": "2", "transient_lastDdlTime": "3", "spark.sql.statistics.numRows": "4"}
-    assert cache.basis(replace(facts, properties=statistics), Thresholds(ratio=2), None, "1") == known
+    assert basis(replace(facts, properties=statistics), Thresholds(ratio=2), None, "1") == known
     others = [
-        cache.basis(replace(facts, properties={"p": "2"}), Thresholds(), None, "1"),
-        cache.basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
-        cache.basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
-        cache.basis(facts, Thresholds(block_size=1), None, "1"),
-        cache.basis(facts, Thresholds(ratio=1), None, "1"),
-        cache.basis(facts, Thresholds(strategy="minor"), None, "1"),
-        cache.basis(facts, Thresholds(), "by-name", "1"),
-        cache.basis(facts, Thresholds(), None, "2"),
+        basis(replace(facts, properties={"p": "2"}), Thresholds(), None, "1"),
+        basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
+        basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
+        basis(facts, Thresholds(block_size=1), None, "1"),
+        basis(facts, Thresholds(ratio=1), None, "1"),
+        basis(facts, Thresholds(strategy="minor"), None, "1"),
+        basis(facts, Thresholds(), "by-name", "1"),
+        basis(facts, Thresholds(), None, "2"),
     ]
     assert len({known, *others}) == 9
 
