@@ -59,7 +59,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     :param tables: or several tables
     :param database: or all the tables of a database, narrowed by ``include`` and ``exclude``
     :param config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
-    :param report_dir: folder that this worker and the Spark driver both reach, such as
+    :param report_dir: directory that this worker and the Spark driver both reach, such as
         ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode
     :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
         nothing is submitted while it is closed

@@ -29,7 +29,7 @@ class CleanupOperator(WritingOperator):
     """
     Delete kept originals and their backup tables; the runs cannot be rolled back after that.
 
-    Only folders that a journal names are deleted. See ``WritingOperator`` and ``LakekeeperOperator`` for the other
+    Only directories that a journal names are deleted. See ``WritingOperator`` and ``LakekeeperOperator`` for the other
     arguments.
 
     A retention is required, as an argument or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.

@@ -54,7 +54,7 @@ def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
         return found
     raise UsageError(
         f"the summary of {len(report.tables)} tables has {size(value)} bytes, more than the {XCOM_LIMIT} "
-        "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
+        "that go to XCom: set report_dir to a directory that keeps reports, or work on fewer tables at once"
     )
 
 

@@ -180,27 +180,27 @@ def run(arguments: argparse.Namespace) -> int:
     """Build the spark-submit command and run it."""
     settings = config.load(arguments.config_file)
     line = ReportLine()
-    with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
-        command = [*build_command(arguments, settings, Path(folder)), *line.flags]
+    with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
+        command = [*build_command(arguments, settings, Path(directory)), *line.flags]
         if not shutil.which(command[0]):
             raise UsageError(
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
         print(f"Launching: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
         in_cluster = _shell_spark(settings.spark_submit).deploy_mode == "cluster"
-        where = _json_report(arguments, Path(folder))
+        where = _json_report(arguments, Path(directory))
         return shell.run(command, arguments.command, line, where, report_expected=not in_cluster)
 
 
-def build_command(arguments: argparse.Namespace, settings: Config, folder: Path) -> list[str]:
-    """Return the command; ``folder`` takes the bundle and the request."""
+def build_command(arguments: argparse.Namespace, settings: Config, directory: Path) -> list[str]:
+    """Return the command; ``directory`` takes the bundle and the request."""
     spark = _shell_spark(settings.spark_submit)
     flags = job_flags(arguments, settings)
     if getattr(arguments, "plan", None):
         spark, where = _place_plan(spark, Path(arguments.plan))
         flags = ["--plan", where, *flags]
     remaining = request_of(settings)
-    json_report = _json_report(arguments, folder)
+    json_report = _json_report(arguments, directory)
     if json_report is not None:
         if spark.deploy_mode == "cluster":
             raise UsageError(
@@ -208,16 +208,16 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
             )
         flags += ["--report", str(json_report)]
     if remaining:
-        spark, where = _place_request(spark, request.dump(remaining), folder)
+        spark, where = _place_request(spark, request.dump(remaining), directory)
         flags += ["--request", where]
     if spark.script_path:
         return commands.spark_submit_command(spark, spark.script_path, [arguments.command, *flags])
-    jobs = [str(bundle.build_bundle(folder))]
+    jobs = [str(bundle.build_bundle(directory))]
     return commands.spark_submit_command(spark, str(bundle.job_script(arguments.command)), flags, jobs)
 
 
-def _json_report(arguments: argparse.Namespace, folder: Path) -> Path | None:
-    return folder / "report.json" if getattr(arguments, "json", False) else None
+def _json_report(arguments: argparse.Namespace, directory: Path) -> Path | None:
+    return directory / "report.json" if getattr(arguments, "json", False) else None
 
 
 def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
@@ -261,8 +261,8 @@ def request_of(settings: Config) -> dict[str, Any] | None:
     return built if len(built) > 1 else None
 
 
-def _place_request(spark: SparkSubmit, content: bytes, folder: Path) -> tuple[SparkSubmit, str]:
-    path = folder / "lakekeeper-request.json"
+def _place_request(spark: SparkSubmit, content: bytes, directory: Path) -> tuple[SparkSubmit, str]:
+    path = directory / "lakekeeper-request.json"
     path.write_bytes(content)
     return _place(spark, path)
 

@@ -43,10 +43,10 @@ def add_commands(commands: Any) -> None:
     jobs.add_argument(
         "--output",
         "-o",
-        metavar="FOLDER",
+        metavar="DIRECTORY",
         type=Path,
         default=Path(),
-        help="folder to write it to (default: this one)",
+        help="directory to write it to (default: this one)",
     )
 
 
@@ -64,16 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
     return generate_config(content.read_text("utf-8"), output, force=arguments.force)
 
 
-def generate_bundle(folder: Path) -> int:
+def generate_bundle(directory: Path) -> int:
     """
     Write the zip of the jobs and the script that runs them, and print their paths.
 
     :raises UsageError: it cannot be written
     """
     try:
-        jobs, script = bundle.build_bundle(folder), bundle.copy_launcher(folder)
+        jobs, script = bundle.build_bundle(directory), bundle.copy_launcher(directory)
     except OSError as error:
-        raise UsageError(f"cannot write the bundle to {folder}: {error.strerror}") from None
+        raise UsageError(f"cannot write the bundle to {directory}: {error.strerror}") from None
     print(f"{jobs}\n{script}")
     return 0
 

@@ -13,26 +13,26 @@ _LAUNCHER = "run_lakekeeper.py"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest time that a zip can hold: equal sources give equal bytes
 
 
-def jobs_folder() -> Path:
-    """Return the folder ``spark_jobs``: inside the wheel, or beside this package in a checkout."""
+def jobs_directory() -> Path:
+    """Return the directory ``spark_jobs``: inside the wheel, or beside this package in a checkout."""
     package = Path(__file__).resolve().parents[1]
-    for folder in (package / "_jobs" / "spark_jobs", package.parent / "spark_jobs"):
-        if (folder / "compact.py").is_file():
-            return folder
+    for directory in (package / "_jobs" / "spark_jobs", package.parent / "spark_jobs"):
+        if (directory / "compact.py").is_file():
+            return directory
     raise UsageError(f"the job sources are missing from {package}: install airflow-provider-lakekeeper again")
 
 
 def job_script(verb: str) -> Path:
     """Return the script of a verb."""
-    return jobs_folder() / f"{verb}.py"
+    return jobs_directory() / f"{verb}.py"
 
 
-def build_bundle(folder: Path, sources: Path | None = None) -> Path:
-    """Write the zip of the job sources into ``folder``, named by their content."""
-    sources = sources or jobs_folder()
+def build_bundle(directory: Path, sources: Path | None = None) -> Path:
+    """Write the zip of the job sources into ``directory``, named by their content."""
+    sources = sources or jobs_directory()
     files = {f"spark_jobs/{p.relative_to(sources).as_posix()}": p.read_bytes() for p in _sources(sources)}
-    target = folder / f"lakekeeper-jobs-{_digest(files)}.zip"
-    partial = folder / f".{target.name}.{os.getpid()}"
+    target = directory / f"lakekeeper-jobs-{_digest(files)}.zip"
+    partial = directory / f".{target.name}.{os.getpid()}"
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, _EPOCH)
@@ -43,17 +43,17 @@ def build_bundle(folder: Path, sources: Path | None = None) -> Path:
     return target
 
 
-def copy_launcher(folder: Path) -> Path:
-    """Write the script that runs a job by its verb into ``folder``, for spark-submit by hand."""
-    target = folder / _LAUNCHER
-    partial = folder / f".{_LAUNCHER}.{os.getpid()}"
-    partial.write_bytes((jobs_folder() / _LAUNCHER).read_bytes())
+def copy_launcher(directory: Path) -> Path:
+    """Write the script that runs a job by its verb into ``directory``, for spark-submit by hand."""
+    target = directory / _LAUNCHER
+    partial = directory / f".{_LAUNCHER}.{os.getpid()}"
+    partial.write_bytes((jobs_directory() / _LAUNCHER).read_bytes())
     partial.replace(target)
     return target
 
 
-def _sources(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.py") if path.is_file())
+def _sources(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*.py") if path.is_file())
 
 
 def _digest(files: dict[str, bytes]) -> str:

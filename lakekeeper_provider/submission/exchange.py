@@ -31,25 +31,25 @@ class Exchange:
     """
     One request and one report under names that were never used before, so that no try reads another's report.
 
-    :param root: the folder, as the driver and this machine both name it; ``conn@`` in it names an Airflow
+    :param root: the directory, as the driver and this machine both name it; ``conn@`` in it names an Airflow
         connection and is for this machine only
-    :param lasting: whether the folder outlives the submission; ``lasting_report`` says where the report is then
+    :param lasting: whether the directory outlives the submission; ``lasting_report`` says where the report is then
     """
 
     def __init__(self, root: str, *, lasting: bool = True) -> None:
         uri = _uri(root)
         stem = f"lakekeeper-{uuid.uuid4().hex}"
-        self._fs, folder = open_storage(uri)
-        self._folder = folder
-        self._request = f"{folder}/{stem}-request.json"
-        self._report = f"{folder}/{stem}-report.json"
+        self._fs, directory = open_storage(uri)
+        self._directory = directory
+        self._request = f"{directory}/{stem}-request.json"
+        self._report = f"{directory}/{stem}-report.json"
         self.request = f"{_for_driver(uri)}/{stem}-request.json"
         self.report = f"{_for_driver(uri)}/{stem}-report.json"
         self.lasting_report = f"{uri}/{stem}-report.json" if lasting else None
 
     def write_request(self, content: bytes) -> None:
-        """Write the request, and the folder where it is missing."""
-        self._fs.makedirs(self._folder, exist_ok=True)
+        """Write the request, and the directory where it is missing."""
+        self._fs.makedirs(self._directory, exist_ok=True)
         self._fs.pipe_file(self._request, content)
 
     def read_report(self) -> bytes | None:

@@ -102,11 +102,11 @@ class SubmissionRunner:
         :raises AirflowFailException: an argument is wrong; nothing was submitted
         :raises AirflowException: the job was killed or left no readable report
         """
-        # TemporaryDirectory creates a folder that only this user can enter.
-        with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
+        # TemporaryDirectory creates a directory that only this user can enter.
+        with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
             with fail_on_usage_error():
-                arguments = self._arguments(Path(folder))
-                submitter, exchange = self._configure(submission, arguments, folder, context)
+                arguments = self._arguments(Path(directory))
+                submitter, exchange = self._configure(submission, arguments, directory, context)
             self._write_request(exchange, request.dump(submission.request))
             try:
                 error = self._submit(submitter, context)
@@ -121,15 +121,15 @@ class SubmissionRunner:
         if self._submitter is not None:
             self._submitter.kill()
 
-    def _arguments(self, folder: Path) -> dict[str, Any]:
+    def _arguments(self, directory: Path) -> dict[str, Any]:
         """Return the arguments of SparkSubmitOperator that do not depend on the connection."""
         if self._has_launcher:
             return commands.submit_arguments(self._own, self._spark)
-        script, archive = bundle.job_script(self._verb), bundle.build_bundle(folder)
+        script, archive = bundle.job_script(self._verb), bundle.build_bundle(directory)
         return commands.submit_arguments(self._own, self._spark, str(script), str(archive))
 
     def _configure(
-        self, submission: Submission, arguments: Mapping[str, Any], folder: str, context: Context
+        self, submission: Submission, arguments: Mapping[str, Any], directory: str, context: Context
     ) -> tuple[SparkSubmitter, Exchange]:
         submitter = SparkSubmitter(self._operator, arguments, partial(self._watched, context))
         target = submitter.target()
@@ -138,7 +138,7 @@ class SubmissionRunner:
         self._resource_manager = submitter.resource_manager()
         self._on_yarn = target.master.startswith("yarn")
         cluster = target.deploy_mode == "cluster"
-        exchange = self._exchange(cluster, folder)
+        exchange = self._exchange(cluster, directory)
         conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
         application_args = self._application_args(submission, exchange)
         submitter.set_arguments({"conf": conf, "application_args": application_args})
@@ -164,14 +164,14 @@ class SubmissionRunner:
                 " set spark_binary"
             )
 
-    def _exchange(self, cluster: bool, folder: str) -> Exchange:
+    def _exchange(self, cluster: bool, directory: str) -> Exchange:
         # report_dir of the file is for cluster mode; in client mode only an argument keeps the report.
         report_dir = given(self._operator.report_dir) or (self._spark.report_dir if cluster else None)
         if cluster and not report_dir:
             raise UsageError(
-                "deploy_mode is cluster: set report_dir to a folder that this worker and the driver reach"
+                "deploy_mode is cluster: set report_dir to a directory that this worker and the driver reach"
             )
-        return Exchange(report_dir or folder, lasting=bool(report_dir))
+        return Exchange(report_dir or directory, lasting=bool(report_dir))
 
     def _application_args(self, submission: Submission, exchange: Exchange) -> list[str]:
         arguments = commands.job_arguments(

@@ -19,7 +19,7 @@ def sources_digest(package: Path | None = None) -> str:
     """
     package = package or Path(spark_jobs.__path__[0])
     try:
-        found = sorted(_from_folder(package) if package.is_dir() else _from_zip(package))
+        found = sorted(_from_directory(package) if package.is_dir() else _from_zip(package))
     except (OSError, BadZipFile):  # By another loader of modules: what was kept counts for no other job then.
         return uuid.uuid4().hex[:16]
     digest = hashlib.sha256()
@@ -28,7 +28,7 @@ def sources_digest(package: Path | None = None) -> str:
     return digest.hexdigest()[:16]
 
 
-def _from_folder(package: Path) -> Iterator[tuple[str, bytes]]:
+def _from_directory(package: Path) -> Iterator[tuple[str, bytes]]:
     return ((path.relative_to(package).as_posix(), path.read_bytes()) for path in package.rglob("*.py"))
 
 

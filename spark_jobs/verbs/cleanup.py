@@ -21,7 +21,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
-from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_directories
 from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.verbs.job import Job
 
@@ -66,14 +66,14 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
 
 
 def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]:
-    """Recover unfinished runs, and return the folders of the runs that are due.
+    """Recover unfinished runs, and return the directories of the runs that are due.
 
     Which runs are due is decided again under the leases, and after the recovery. It is decided by the clock of the file
     system, because the clock of this driver may be wrong; if that one is more than a day ahead, by the driver's. So
     other runs than before may be due.
     """
     session.leases.take(
-        parent(run.folder) for run in (session.runs() if runs else ())
+        parent(run.directory) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
     session.recover()
     now = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
@@ -106,9 +106,9 @@ def _from_future(session: TableSession, due: Sequence[Run]) -> list[str]:
 
 
 def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
-    """Return the folders of the runs that are past the retention.
+    """Return the directories of the runs that are past the retention.
 
-    The folders that one run has in several homes are due together.
+    The directories that one run has in several homes are due together.
     """
     due = {c.run_id for c in expired(_ages(runs), now, options.older_than, options.keep_last)}
     return [run for run in runs if run.run_id in due]
@@ -139,5 +139,5 @@ def _clean(session: TableSession, found: Run) -> list[UnitResult]:
     cleanup.check_trash()
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     results = Waves(cleanup, options.parallelism).run(pending)
-    remove_empty_folders(session.services, cleanup.entered, options.parallelism)
+    remove_empty_directories(session.services, cleanup.entered, options.parallelism)
     return results

@@ -67,9 +67,9 @@ def _delete_homes(session: TableSession) -> None:
     runs = session.runs()
     if any(run.state.unfinished or not unit.final for run in runs for unit in run.state.units.values()):
         return
-    folders = {run.folder for run in runs}
+    directories = {run.directory for run in runs}
     own = Home.of_table(session.facts.storage.location, bool(session.facts.partition_keys))
-    homes = sorted({own.path, *(parent(folder) for folder in folders)})
+    homes = sorted({own.path, *(parent(directory) for directory in directories)})
     session.leases.take(homes)
-    texts = [delete_settled_home(session.services.fs, home, folders) for home in homes]
+    texts = [delete_settled_home(session.services.fs, home, directories) for home in homes]
     session.notes += [text for text in texts if text]

@@ -37,7 +37,7 @@ def forget_location(job: Job, location: str) -> list[TableReport]:
 def _forget_run(job: Job, session: TableSession) -> TableReport | None:
     """Return the report of the run; None if the table has no such run."""
     run_id = job.invocation.run_id
-    if not _folders(session, run_id):
+    if not _directories(session, run_id):
         return None
     units = _forget(session, run_id) if job.invocation.yes else _would_forget(session, run_id)
     report = TableReport(
@@ -61,12 +61,12 @@ def _unknown(job: Job, name: str, other: str | None = None) -> TableReport:
     return TableReport(name, TableOutcome.FAILED, reason=reason, run_id=run_id)
 
 
-def _folders(session: TableSession, run_id: str | None) -> list[Run]:
+def _directories(session: TableSession, run_id: str | None) -> list[Run]:
     return [run for run in session.runs() if run.run_id == run_id]
 
 
 def _would_forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
-    found = [v for run in _folders(session, run_id) for v in _forget_of(session, run).verdicts()]
+    found = [v for run in _directories(session, run_id) for v in _forget_of(session, run).verdicts()]
     return [_planned(verdict) for verdict in found]
 
 
@@ -79,10 +79,10 @@ def _planned(verdict: Verdict) -> UnitReport:
 
 def _forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
     """Journal what is forgotten, under the leases and after the recovery. What was read before may be outdated."""
-    session.leases.take(parent(run.folder) for run in session.runs())
+    session.leases.take(parent(run.directory) for run in session.runs())
     session.recover()
     reports: list[UnitReport] = []
-    for found in _folders(session, run_id):
+    for found in _directories(session, run_id):
         run = enter(found, session.leases, "forget")
         work = _forget_of(session, run)
         verdicts = work.verdicts()
@@ -101,5 +101,5 @@ def _forget_of(session: TableSession, run: Run) -> Forget:
 
 
 def _close(session: TableSession, run_id: str | None) -> None:
-    folders: Sequence[Run] = _folders(session, run_id)
-    session.close(folders)
+    directories: Sequence[Run] = _directories(session, run_id)
+    session.close(directories)

@@ -27,13 +27,13 @@ def history_table(job: Job, name: TableName) -> TableReport:
     units = [unit for unit, _ in services.metastore.units(facts)]
     trusted = job.layers.resolve(str(name)).trusted_owners
     found_runs = TableRuns(services.fs, facts, units, trusted)
-    folders = found_runs.all()
-    for run in folders:
+    directories = found_runs.all()
+    for run in directories:
         runs.setdefault(run.run_id, []).append(run.state)
     log = log_of(services.fs, facts, services.now, trusted)
     snapshots, logged, problem = _read(log, list(runs))
     # After the log: a snapshot is deleted only once the record of settled runs has it.
-    settled = found_runs.settled(folders)
+    settled = found_runs.settled(directories)
     snapshots = found_runs.settled_store.read().with_deleted(snapshots)
     units_of = log.units if job.invocation.units else None
     own = history.of_table(snapshots, facts.name, root)

@@ -21,7 +21,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_origi
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
-from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_directories
 from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.verbs.job import Job
 
@@ -64,13 +64,13 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
 def _choose(
     job: Job, name: TableName, session: TableSession, *, dry_run: bool
 ) -> tuple[list[Run], list[Run], list[str], list[SettledRun]]:
-    """Return the folders to roll back, the folders of all runs, the ids of the wanted runs, and runs without folders.
+    """Return the directories to roll back, those of all runs, the ids of the wanted runs, and runs without directories.
 
     The runs are chosen under the leases and after the recovery: what was read earlier may be outdated. A dry run
     changes nothing, and so does neither.
     """
     if not dry_run:
-        session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
+        session.leases.take(parent(run.directory) for run in session.runs() if _holds_originals(run))
         session.recover()
     runs = session.runs()
     settled = session.settled(runs)
@@ -84,10 +84,10 @@ def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[
     now: dict[str, Run] = {}
     units: list[UnitReport] = []
     for run in reversed(chosen):
-        results, now[run.folder] = _roll_back(session, run)
+        results, now[run.directory] = _roll_back(session, run)
         units += [result.report for result in results]
     for run_id in dict.fromkeys(run.run_id for run in chosen):
-        session.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
+        session.close([now.get(run.directory, run) for run in runs if run.run_id == run_id])
     return units
 
 
@@ -110,7 +110,7 @@ def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
 
 
 def _without_originals(chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitState]:
-    """Return the units of the chosen runs whose originals were deleted, also those in folders that hold none."""
+    """Return the units of the chosen runs whose originals were deleted, also those in directories that hold none."""
     wanted = {run.run_id for run in chosen}
     return [unit for run in runs if run.run_id in wanted for unit in run.state.of_kind(journal.CLEANED)]
 
@@ -177,7 +177,7 @@ def _also_left(job: Job, session: TableSession, joint: str) -> str:
 
 
 def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:
-    """Return the results, and the run, whose folder may have another name afterwards."""
+    """Return the results, and the run, whose directory may have another name afterwards."""
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
@@ -191,5 +191,5 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
     results = Waves(rollback, session.options.parallelism).run(pending)
-    remove_empty_folders(session.services, rollback.entered, session.options.parallelism)
+    remove_empty_directories(session.services, rollback.entered, session.options.parallelism)
     return [*kept, *results], rollback.entered

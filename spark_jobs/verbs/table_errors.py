@@ -46,16 +46,16 @@ def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
     look = runs.look_at_journals(target)
     if not isinstance(error, UnreadableRun):
         return look
-    left = _remains_in(job, name, error.folder)
-    return f"{look}. {runs.unreadable(error.folder, left.originals, left.unclear)}"
+    left = _remains_in(job, name, error.directory)
+    return f"{look}. {runs.unreadable(error.directory, left.originals, left.unclear)}"
 
 
-def _remains_in(job: Job, name: str, folder: str) -> Remains:
+def _remains_in(job: Job, name: str, directory: str) -> Remains:
     """Return what the directory of an unreadable run holds of the table."""
     if job.invocation.location:
         return Remains()
     try:
         locations = {unit.location for unit in job.table(TableName.parse(name)).units}
-        return remains_in(job.services.fs, folder, locations)  # guard: only_originals_named
+        return remains_in(job.services.fs, directory, locations)  # guard: only_originals_named
     except (LakekeeperError, OSError):
         return Remains()

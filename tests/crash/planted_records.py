@@ -18,7 +18,7 @@ _SNAPSHOTS, _MANIFESTS = f"{HOME}/log/snapshot", f"{HOME}/log/manifest"
 def folder(sim: SimulatedCluster) -> str:
     """The folder of the flat table's run."""
     (found,) = runs_of(sim, [FLAT])
-    return found.folder
+    return found.directory
 
 
 def content(sim: SimulatedCluster, path: str) -> bytes:

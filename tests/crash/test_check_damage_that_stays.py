@@ -32,8 +32,8 @@ _COPY = re.compile(r"hdfs dfs -cp -p '([^']+)' '([^']+)'")
 
 def tear(sim: SimulatedCluster, run_id: str) -> None:
     found = next(each for each in runs_of(sim, [FLAT]) if each.run_id == run_id)
-    name, _ = sorted(sim.tree.files(f"{found.folder}/journal"))[-1]
-    sim.tree.write(f"{found.folder}/journal/{name}", b"{", overwrite=True)
+    name, _ = sorted(sim.tree.files(f"{found.directory}/journal"))[-1]
+    sim.tree.write(f"{found.directory}/journal/{name}", b"{", overwrite=True)
 
 
 def test_a_dead_writer_of_another_table_does_not_hide_a_missing_directory() -> None:
@@ -53,12 +53,14 @@ def test_damage_that_each_look_finds_is_damage_also_beside_a_job() -> None:
         append(sim, f"{ROOT}/k=a")()
     with pytest.raises(Killed):
         compact(sim.client(Fault.crash_before(written)), EVENTS, "r2")
-    run2 = next(each for each in runs_of(sim, [EVENTS]) if each.run_id == "r2" and f"{ROOT}/" in each.folder)
+    run2 = next(
+        each for each in runs_of(sim, [EVENTS]) if each.run_id == "r2" and f"{ROOT}/" in each.directory
+    )
     count = [0]
 
     def record() -> None:
         count[0] += 1
-        sim.tree.write(f"{run2.folder}/journal/.{count[0]:06d}-x", b"{}", overwrite=True)
+        sim.tree.write(f"{run2.directory}/journal/.{count[0]:06d}-x", b"{}", overwrite=True)
 
     hooks = [Fault.hook(lambda p, n=n: p.op == "table" and count[0] == n, record) for n in range(40)]
     report = run(sim.client(*hooks), "check", "--table", EVENTS)

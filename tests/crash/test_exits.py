@@ -158,7 +158,10 @@ def _deletes(point: Point) -> bool:
 
 def _records(sim: SimulatedCluster) -> list[str]:
     (found,) = runs_of(sim, [FLAT])
-    return [f"{found.folder}/journal/{name}" for name, _ in sorted(sim.tree.files(f"{found.folder}/journal"))]
+    return [
+        f"{found.directory}/journal/{name}"
+        for name, _ in sorted(sim.tree.files(f"{found.directory}/journal"))
+    ]
 
 
 def _asks(*words: str) -> Callable[[SimulatedCluster], None]:

@@ -42,7 +42,7 @@ class TestAccountThatWasChanged:
     def test_the_directory_of_a_run_is_given_to_the_new_one(self, words: tuple[str, ...]) -> None:
         sim = compacted()
         (found,) = runs_of(sim, [FLAT])
-        change(sim, found.folder, "etl", recursive=True)
+        change(sim, found.directory, "etl", recursive=True)
         assert "--trusted-owners" in twice(sim, *words)
         do_chown(sim, twice(sim, *words, "--trusted-owners", "etl"))
         must_end(sim, *words)
@@ -78,8 +78,8 @@ class TestCheck:
     def test_a_run_that_others_may_change_is_closed_to_them(self) -> None:
         sim = compacted()
         (found,) = runs_of(sim, [FLAT])
-        chmod(sim, found.folder, 0o777)
-        assert command_of(sim, "JOURNAL_UNREADABLE", FLAT) == f"hdfs dfs -chmod go-w '{found.folder}'"
+        chmod(sim, found.directory, 0o777)
+        assert command_of(sim, "JOURNAL_UNREADABLE", FLAT) == f"hdfs dfs -chmod go-w '{found.directory}'"
 
     def test_the_owner_of_a_partition_outside_the_root_is_to_be_trusted(self) -> None:
         sim = compacted(EVENTS)

@@ -178,7 +178,7 @@ class TestUnreadable:
     def test_a_directory_with_wrong_permissions_needs_a_chmod_only(self) -> None:
         sim = killed(Fault.crash_before(into))
         (found,) = runs_of(sim, [FLAT])
-        number = sim.tree.find(found.folder)
+        number = sim.tree.find(found.directory)
         assert number is not None
         sim.tree.change(number, mode=0o777)
         assert "hdfs dfs -chmod go-w" in twice(sim, *CLEAN)
@@ -187,7 +187,7 @@ class TestUnreadable:
             for each in only(ask(sim, "check", "--table", FLAT))["findings"]
             if each["code"] == "JOURNAL_UNREADABLE"
         ]
-        assert finding["command"] == f"hdfs dfs -chmod go-w '{found.folder}'"
+        assert finding["command"] == f"hdfs dfs -chmod go-w '{found.directory}'"
         sim.tree.change(number, mode=0o700)
         must_end(sim, "compact", "--table", FLAT, "--run-id", "r2")
         assert check(sim) == []
@@ -221,6 +221,6 @@ class TestUnreadable:
     def torn(self) -> SimulatedCluster:
         sim = killed(Fault.crash_before(into))
         (found,) = runs_of(sim, [FLAT])
-        name, _ = sorted(sim.tree.files(f"{found.folder}/journal"))[-1]
-        sim.tree.write(f"{found.folder}/journal/{name}", b"{", overwrite=True)
+        name, _ = sorted(sim.tree.files(f"{found.directory}/journal"))[-1]
+        sim.tree.write(f"{found.directory}/journal/{name}", b"{", overwrite=True)
         return sim

@@ -69,8 +69,8 @@ class TestDirectoryWithTheNameOfARecord:
     def sim(self) -> SimulatedCluster:
         sim = compacted()
         (found,) = runs_of(sim, [FLAT])
-        names = sorted(name for name, _ in sim.tree.files(f"{found.folder}/journal"))
-        sim.tree.make_dirs(f"{found.folder}/journal/{int(names[-1][:6]) + 1:06d}.json")
+        names = sorted(name for name, _ in sim.tree.files(f"{found.directory}/journal"))
+        sim.tree.make_dirs(f"{found.directory}/journal/{int(names[-1][:6]) + 1:06d}.json")
         append(sim)()
         return sim
 

@@ -146,7 +146,7 @@ class TestNotFolded:
         """Whatever its journal says: it may hold the only copy of rows."""
         sim = settled()
         (found,) = [each for each in runs_of(sim, [FLAT]) if each.run_id == "r1"]
-        late = f"{found.folder}/__conflict_1772323100/flat/0/part-late.parquet"
+        late = f"{found.directory}/__conflict_1772323100/flat/0/part-late.parquet"
         sim.tree.write(late, b"x", parents=True)
         compact(FLAT, "r2")(sim.client())
         assert present(sim, FLAT, OLD) == ["r1"]

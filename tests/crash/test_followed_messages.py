@@ -47,8 +47,8 @@ def follow(sim: SimulatedCluster, text: str) -> None:
 
 def tear(sim: SimulatedCluster, run_id: str) -> None:
     found = next(each for each in runs_of(sim, [FLAT]) if each.run_id == run_id)
-    name, _ = sorted(sim.tree.files(f"{found.folder}/journal"))[-1]
-    sim.tree.write(f"{found.folder}/journal/{name}", b"{", overwrite=True)
+    name, _ = sorted(sim.tree.files(f"{found.directory}/journal"))[-1]
+    sim.tree.write(f"{found.directory}/journal/{name}", b"{", overwrite=True)
 
 
 def empty(sim: SimulatedCluster, place: str) -> None:

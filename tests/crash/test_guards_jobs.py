@@ -92,19 +92,19 @@ class TestOtherJobs:
                 other.take([HOME])
             first.injector.paused = False
             with pytest.raises(LeaseLost):
-                enter(replace(found, journal=Journal(first.fs, found.folder)), leases, "rollback")
+                enter(replace(found, journal=Journal(first.fs, found.directory)), leases, "rollback")
 
     def test_the_metastore_is_not_told_of_a_folder_that_was_taken_over(self, flat: SimulatedCluster) -> None:
         """It would make the directories, and a zombie could rename into them again."""
         compact(flat.client())
         (found,) = runs_of(flat, [FLAT])
-        flat.tree.rename(found.folder, f"{parent(found.folder)}/r1.ffffffffffff")
+        flat.tree.rename(found.directory, f"{parent(found.directory)}/r1.ffffffffffff")
         client = flat.client()
         with acting_as(client):
             facts = client.metastore.table(TableName.parse(FLAT))
             cluster = client.cluster
             backup, warnings = sync_backup_table(cluster, facts, Options(), [found], fresh=True)
-        assert (backup, flat.tree.find(found.folder)) == (None, None)
+        assert (backup, flat.tree.find(found.directory)) == (None, None)
         assert warnings
 
     def test_the_metastore_is_told_of_originals_only_when_they_are_there(

@@ -46,7 +46,7 @@ def plant(sim: SimulatedCluster, name: str, digits: Callable[[int], str]) -> str
     part = next(each for each in name.split("/") if "#" in each)
     number = digits(len(part.encode()) - 1)
     if name.startswith("<run>/"):
-        return plant_in(sim, found.folder, name[len("<run>/") :], number)
+        return plant_in(sim, found.directory, name[len("<run>/") :], number)
     return plant_in(sim, HOME, name, number)
 
 
@@ -96,7 +96,7 @@ def test_a_run_goes_on_beside_a_directory_with_such_a_number(digits: str) -> Non
     with pytest.raises(Killed):
         run(sim.client(killed), "compact", "--table", EVENTS, "--run-id", "r1")
     (found,) = runs_of(sim, [EVENTS])[:1]
-    plant_in(sim, found.folder, "__originals_#/", digits)
+    plant_in(sim, found.directory, "__originals_#/", digits)
     assert run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")["exit_code"] == 0
     assert check(sim) == []
 

@@ -86,7 +86,7 @@ class TestTheRecord:
         sim = recorded_and_present()
         before = answers(sim)
         (found,) = [each for each in runs_of(sim, [FLAT]) if each.run_id == "r1"]
-        sim.tree.write(f"{found.folder}/__conflict_1772323100/flat/0/part-0.parquet", b"x", parents=True)
+        sim.tree.write(f"{found.directory}/__conflict_1772323100/flat/0/part-0.parquet", b"x", parents=True)
         compact(FLAT, "r2")(sim.client())
         assert present(sim, FLAT, OLD) == ["r1"]
         assert answers(sim) == before

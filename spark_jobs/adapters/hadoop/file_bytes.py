@@ -36,8 +36,8 @@ def file_bytes(jvm: Any, conf: Any, uri: str, size: int) -> Iterator[FileBytes]:
 
 def file_sizes(jvm: Any, conf: Any, directory: str) -> dict[str, int]:
     """Return the bytes of each file of a directory, by its URI."""
-    folder = jvm.org.apache.hadoop.fs.Path(directory)
-    found = folder.getFileSystem(conf).listStatus(folder)
+    place = jvm.org.apache.hadoop.fs.Path(directory)
+    found = place.getFileSystem(conf).listStatus(place)
     return {str(status.getPath().toString()): int(status.getLen()) for status in found}
 
 

@@ -58,10 +58,10 @@ class HdfsListing:
         return self._clients[server]
 
     def _entries(self, client: Any, path: str) -> Iterator[Status]:
-        folder, last = path[len(server_of(path)) :] or "/", b""
+        directory, last = path[len(server_of(path)) :] or "/", b""
         while True:
             # By `call`: an object whose methods are looked up would stay in the JVM's memory for long.
-            page = call(client, "listPaths", folder, last, False)
+            page = call(client, "listPaths", directory, last, False)
             if page is None:
                 raise FileNotFoundError(f"cannot list {path}: it does not exist")
             yield from self._statuses.named(call(page, "getPartialListing"), path)

@@ -35,11 +35,11 @@ class StatusReader:
         """Yield the entries of a Java array of statuses, in its order."""
         return (self._status(row) for row in self._rows(statuses))
 
-    def named(self, statuses: Any, folder: str) -> Iterator[Status]:
+    def named(self, statuses: Any, directory: str) -> Iterator[Status]:
         """Yield the entries of a page of HDFS. They have names, and no paths; the entry of a file has no name."""
         for row in java_json(self._mapper, statuses):
             name = b64decode(row["uPath"] or "").decode()
-            yield self._status({**row, "path": f"{folder.rstrip('/')}/{name}" if name else folder})
+            yield self._status({**row, "path": f"{directory.rstrip('/')}/{name}" if name else directory})
 
     def row(self, status: Any) -> dict[str, Any]:
         """Return the fields of one Java status."""

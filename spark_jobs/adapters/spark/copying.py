@@ -72,15 +72,15 @@ class Copier:
         Not every output format can be told the names of its files.
         """
         hadoop, token = self._jvm.org.apache.hadoop.fs, uuid.uuid4().hex
-        folder = hadoop.Path(staging)
-        fs = folder.getFileSystem(conf)
-        for status in fs.listStatus(folder):
+        directory = hadoop.Path(staging)
+        fs = directory.getFileSystem(conf)
+        for status in fs.listStatus(directory):
             name = fresh_name(str(status.getPath().getName()), token)  # guard: copies_named_fresh
             if not fs.rename(status.getPath(), hadoop.Path(f"{target}/{name}")):
                 raise LakekeeperError(
                     f"cannot rename {status.getPath()} to {target}/{name}: the file system has refused it"
                 )
-        fs.delete(folder, False)
+        fs.delete(directory, False)
 
     def _conf(self, settings: Mapping[str, str]) -> Any:
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._plain)

@@ -32,7 +32,7 @@ _DAMAGE, _NOTICE = Severity.DAMAGE, Severity.NOTICE
 class DamageCode(Enum):
     """A code. Its value is the triple (severity, cause, remedy); both texts are Markdown."""
 
-    # Journals and folders of runs.
+    # Journals and directories of runs.
     JOURNAL_UNREADABLE = (
         _DAMAGE,
         "A journal cannot be decoded, has a gap, names a path that its home does not serve, or belongs to an account"

@@ -126,12 +126,12 @@ class UnreadableRun(Unsafe):
     """The journal of a run cannot be read, or names what it must not.
 
     Attributes:
-        folder: the URI of the run's directory.
+        directory: the URI of the run's directory.
     """
 
-    def __init__(self, message: str, folder: str) -> None:
+    def __init__(self, message: str, directory: str) -> None:
         super().__init__(message)
-        self.folder = folder
+        self.directory = directory
 
 
 class DamagedOriginals(Unsafe):

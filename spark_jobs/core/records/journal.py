@@ -118,7 +118,7 @@ class RunState:
         started: by the clock of the file system. It tells which run came first.
         entered: an attempt has entered the run, and not left it yet.
         home_id: the identity of the home in which the records were written.
-        folder_id: the identity of the run's directory.
+        directory_id: the identity of the run's directory.
         stamp: the start of the run in seconds since the epoch, as in the names of its working directories.
         seconds: how long the attempt took that has finished the run; None if it is not known.
     """
@@ -127,7 +127,7 @@ class RunState:
     started: datetime
     location: str = ""
     home_id: str = ""
-    folder_id: str = ""
+    directory_id: str = ""
     units: Mapping[str, UnitState] = field(default_factory=dict)
     backup_table: str | None = None
     outcome: str | None = None
@@ -185,7 +185,7 @@ def _start(record: Record) -> RunState:
     if record.kind != RUN:
         raise Unsafe(f"a journal starts with {record.kind} instead of {RUN}; nothing is changed")
     body = record.body
-    if not all(isinstance(body[name], str) for name in ("table", "location", "home_id", "folder_id")):
+    if not all(isinstance(body[name], str) for name in ("table", "location", "home_id", "directory_id")):
         raise Unsafe(
             f"the record {RUN} of a journal has no valid table, location and identities; nothing is changed"
         )
@@ -194,7 +194,7 @@ def _start(record: Record) -> RunState:
         record.filed or record.at,
         location=body["location"],
         home_id=body["home_id"],
-        folder_id=body["folder_id"],
+        directory_id=body["directory_id"],
         homes=tuple(body["homes"]),
         user=body["user"],
         stamp=str(int((record.said or record.at).timestamp())),

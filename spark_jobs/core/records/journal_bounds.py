@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records.journal import FINISHED, INTENTS, LEFT, Record, RunState
 from spark_jobs.core.records.swap import Swap
-from spark_jobs.core.values.layout import Home, is_below, is_home, working_folder
+from spark_jobs.core.values.layout import Home, is_below, is_home, working_directory
 from spark_jobs.core.values.model import FileListing
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
@@ -93,9 +93,9 @@ def check_units(state: RunState, root: str, keys: Sequence[str], locations: Coll
     """
     for unit in state.of_kind(*INTENTS):
         live = unit.swap.live
-        folders = live[len(root) + 1 :].split("/")
-        named = [folder.partition("=")[0].casefold() for folder in folders if "=" in folder]
-        is_partition_path = len(named) == len(folders) and named == [key.casefold() for key in keys]
+        directories = live[len(root) + 1 :].split("/")
+        named = [directory.partition("=")[0].casefold() for directory in directories if "=" in directory]
+        is_partition_path = len(named) == len(directories) and named == [key.casefold() for key in keys]
         if is_below(live, root) and live not in locations and not is_partition_path:
             raise Unsafe(
                 f"a journal has an open intent on {live}, which is not a partition of this table; nothing is changed."
@@ -123,7 +123,7 @@ def server_of(uri: str) -> str:
 
 def _checked_swap(swap: Swap, home: Home) -> Swap:
     """Return the swap with the live directory where its home has it. Raise Unsafe for paths that it does not serve."""
-    tails = {_path_in_working_folder(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
+    tails = {_path_in_working_directory(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
     served = tail is not None and (home.directory is None or "/" not in tail)
     if not served or not uri_path(swap.live).endswith(f"/{tail}"):
@@ -140,12 +140,12 @@ def _checked_swap(swap: Swap, home: Home) -> Swap:
     return replace(swap, live=f"{home.base}/{own}")  # guard: live_by_home
 
 
-def _path_in_working_folder(kind: str, path: object) -> str | None:
+def _path_in_working_directory(kind: str, path: object) -> str | None:
     """Return the part of a path below its working directory of this kind; None if the path is not below one."""
-    folder, _, tail = str(path).partition("/")
+    directory, _, tail = str(path).partition("/")
     parts = tail.split("/")
     invalid = any(part in ("", ".", "..") or is_home(part) for part in parts)
-    return None if invalid or working_folder(folder) != kind else tail
+    return None if invalid or working_directory(directory) != kind else tail
 
 
 def _is_home(path: object) -> bool:

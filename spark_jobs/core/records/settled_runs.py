@@ -28,15 +28,15 @@ class SettledRun:
     """What is kept of one directory of a settled run.
 
     Attributes:
-        folder_id: the identity of the run's directory. While a directory with this identity is in the home, its journal
-            counts instead.
+        directory_id: the identity of the run's directory. While a directory with this identity is in the home, its
+            journal counts instead.
         kinds: the kinds of the last records of its units, each with the time of its newest record.
         replaced: the units that this run compacted again while an earlier run held originals of them, with the time of
             the swap. The earlier run is superseded.
     """
 
     run_id: str
-    folder_id: str
+    directory_id: str
     table: str
     location: str
     started: datetime
@@ -45,7 +45,7 @@ class SettledRun:
     replaced: Mapping[str, datetime]
 
     @classmethod
-    def of(cls, run_id: str, folder_id: str, state: RunState, held: Collection[str]) -> SettledRun:
+    def of(cls, run_id: str, directory_id: str, state: RunState, held: Collection[str]) -> SettledRun:
         """Return what is kept of a run.
 
         Args:
@@ -60,7 +60,7 @@ class SettledRun:
             if key in held and unit.committed_at and unit.kind not in (journal.ROLLED_BACK, journal.DISCARDED)
         }
         return cls(
-            run_id, folder_id, state.table, state.location, state.started, state.outcome, kinds, replaced
+            run_id, directory_id, state.table, state.location, state.started, state.outcome, kinds, replaced
         )
 
     def is_of(self, table: str, location: str) -> bool:
@@ -97,9 +97,9 @@ class SettledRecord:
         self, home_id: str, runs: Iterable[SettledRun], snapshots: Iterable[Snapshot]
     ) -> SettledRecord:
         """Return the record of this home with these as well. What is added twice is in it once."""
-        by_folder = {run.folder_id: run for run in (*self.runs, *runs)}
+        by_directory = {run.directory_id: run for run in (*self.runs, *runs)}
         by_uuid = {snapshot.uuid: snapshot for snapshot in (*self.snapshots, *snapshots)}
-        return SettledRecord(home_id, tuple(by_folder.values()), tuple(by_uuid.values()))
+        return SettledRecord(home_id, tuple(by_directory.values()), tuple(by_uuid.values()))
 
     def with_deleted(self, snapshots: Iterable[Snapshot]) -> list[Snapshot]:
         """Return these snapshots of the commit log, and before them those that were deleted from it."""
@@ -189,7 +189,7 @@ def _kind(value: Any) -> bool:
 
 _RUN_FIELDS: Mapping[str, Check] = {
     "run_id": _run_id,
-    "folder_id": _text,
+    "directory_id": _text,
     "table": _text,
     "location": _text,
     "outcome": _optional_text,

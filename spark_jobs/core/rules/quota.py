@@ -26,7 +26,7 @@ class Quota:
         space: the limit of bytes on all replicas; None for no limit.
     """
 
-    folder: str
+    directory: str
     names: int | None
     names_used: int
     space: int | None
@@ -97,7 +97,7 @@ def shortfall(quota: Quota, need: Need, at_once: int) -> str | None:
     ):
         if limit is not None and used + wanted > limit:  # guard: quota_room
             return (
-                f"the {what} quota of {quota.folder} is {limit} {unit}, {used} are used, and at worst {wanted} more are"
-                f" needed at once: {used + wanted - limit} are missing; raise it, or clean up older originals"
+                f"the {what} quota of {quota.directory} is {limit} {unit}, {used} are used, and at worst {wanted} more"
+                f" are needed at once: {used + wanted - limit} are missing; raise it, or clean up older originals"
             )
     return None

@@ -24,7 +24,7 @@ LOG = "log"
 SETTLED = "settled"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
-_RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
+_RUN_DIRECTORY = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
 _WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|aside|conflict|claimed)_(?P<stamp>{PLAIN})\Z")
 _LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
@@ -44,17 +44,17 @@ def is_inside_home(path: str) -> bool:
     return f"/{HOME}" in path
 
 
-def is_below(path: str, folder: str) -> bool:
-    """Tell whether `path` is strictly inside `folder`. Whole components count: `/data/ab` is not below `/data/a`."""
-    return path.startswith(folder.rstrip("/") + "/")
+def is_below(path: str, directory: str) -> bool:
+    """Tell whether `path` is strictly inside `directory`. Whole components count: `/data/ab` is not below `/data/a`."""
+    return path.startswith(directory.rstrip("/") + "/")
 
 
 def ancestors(location: str, root: str) -> list[str]:
     """Return the directories above `location`, up to and including `root`; only the parent if not below `root`."""
-    folders = [parent(location)]
-    while is_below(folders[-1], root):
-        folders.append(parent(folders[-1]))
-    return folders
+    directories = [parent(location)]
+    while is_below(directories[-1], root):
+        directories.append(parent(directories[-1]))
+    return directories
 
 
 def check_run_id(run_id: str) -> str:
@@ -116,7 +116,7 @@ class Home:
     def relative(self, location: str) -> str:
         return location.rstrip("/")[len(self.base) + 1 :]
 
-    def run_folder(self, run_id: str, attempt: str) -> str:
+    def run_directory(self, run_id: str, attempt: str) -> str:
         return f"{self.path}/{run_id}.{attempt}"
 
 
@@ -138,32 +138,32 @@ class LeaseFile:
 
 
 @dataclass(frozen=True)
-class RunFolder:
+class RunDirectory:
     """The parsed name of a run's directory."""
 
     run_id: str
     attempt: str
 
     @classmethod
-    def parse(cls, name: str) -> RunFolder | None:
-        match = _RUN_FOLDER.match(name)
+    def parse(cls, name: str) -> RunDirectory | None:
+        match = _RUN_DIRECTORY.match(name)
         return cls(match["run"], match["attempt"]) if match else None
 
 
-def working_folder(name: str) -> str | None:
+def working_directory(name: str) -> str | None:
     """Return the purpose of a run's working directory of this name, such as `originals`; None for any other name."""
     match = _WORKING.match(name)
     return match["kind"] if match else None
 
 
-def is_tmp_folder(name: str) -> bool:
+def is_tmp_directory(name: str) -> bool:
     """Tell whether a run writes its rewritten directories into a working directory of this name."""
-    return working_folder(name) == "compact_tmp"
+    return working_directory(name) == "compact_tmp"
 
 
-def working_folder_above(path: str, run_folder: str) -> str:
+def working_directory_above(path: str, run_directory: str) -> str:
     """Return the working directory of a path below it, such as `<run directory>/__originals_<stamp>`."""
-    return f"{run_folder}/{path[len(run_folder) + 1 :].split('/')[0]}"
+    return f"{run_directory}/{path[len(run_directory) + 1 :].split('/')[0]}"
 
 
 def timestamp_of(name: str) -> int:
@@ -172,20 +172,20 @@ def timestamp_of(name: str) -> int:
     return int(match["stamp"]) if match else 0
 
 
-def tmp_folder(stamp: str) -> str:
+def tmp_directory(stamp: str) -> str:
     return f"__compact_tmp_{stamp}"
 
 
-def staging_folder(stamp: str, number: int) -> str:
+def staging_directory(stamp: str, number: int) -> str:
     """Return the directory into which several units are written at once.
 
     It is in the working directory of rewritten directories, where leftovers of an attempt are deleted. No unit has a
     path in it, because directories with this name belong to this project.
     """
-    return f"{tmp_folder(stamp)}/{HOME}-joint-{number}"
+    return f"{tmp_directory(stamp)}/{HOME}-joint-{number}"
 
 
-def old_folder(stamp: str) -> str:
+def old_directory(stamp: str) -> str:
     """Return the directory of originals.
 
     Lakekeeper 0.0.6 takes any backup table whose location contains `__old_` for its own: its cleanup deletes what is
@@ -194,15 +194,15 @@ def old_folder(stamp: str) -> str:
     return f"__originals_{stamp}"  # guard: originals_not_of_another_tool
 
 
-def aside_folder(stamp: str) -> str:
+def aside_directory(stamp: str) -> str:
     return f"__aside_{stamp}"
 
 
-def conflict_folder(stamp: str) -> str:
+def conflict_directory(stamp: str) -> str:
     return f"__conflict_{stamp}"
 
 
-def claimed_folder(stamp: str) -> str:
+def claimed_directory(stamp: str) -> str:
     return f"__claimed_{stamp}"
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.values.layout import Home, tmp_folder
+from spark_jobs.core.values.layout import Home, tmp_directory
 from spark_jobs.core.values.model import name_of
 
 #: Bytes of a name: dfs.namenode.fs-limits.max-component-length by default, and that of local file systems.
@@ -32,7 +32,7 @@ def check_lengths(root: str, location: str) -> None:
             f"the name of {location} has {_bytes(name_of(location))} bytes: the directory for its originals,"
             f" {name[:20]}..., would have {_bytes(name)}, and a name may have {_NAME}",
         )
-    inside = f"{home.run_folder(_RUN, _ATTEMPT)}/{tmp_folder(_STAMP)}/{home.relative(location)}/{_FILE}"
+    inside = f"{home.run_directory(_RUN, _ATTEMPT)}/{tmp_directory(_STAMP)}/{home.relative(location)}/{_FILE}"
     scheme, longest = urlsplit(location).scheme, _bytes(urlsplit(inside).path)
     limit = _PATH.get(scheme, longest)
     if longest > limit:  # guard: paths_that_fit

@@ -93,8 +93,8 @@ class _BackupCheck:
         return next((each for each in same if self._fs.identity(each) == self._fs.identity(path)), path)
 
     def _is_elsewhere(self, path: str, wanted: Mapping[str, str], runs: Sequence[Run]) -> bool:
-        """Return whether a path exists and is outside the folders of the run."""
-        ours = path in wanted.values() or any(is_below(path, run.folder) for run in runs)
+        """Return whether a path exists and is outside the directories of the run."""
+        ours = path in wanted.values() or any(is_below(path, run.directory) for run in runs)
         return not ours and bool(runs) and self._fs.status(path) is not None
 
     def _missing(self, run_id: str, runs: Sequence[Run]) -> Iterator[Finding]:
@@ -108,10 +108,12 @@ class _BackupCheck:
         which = f"backup table {name}" if name else "the backup table"
         text = f"{which} of run {run_id} does not exist; a rollback does not need it"
         command = f"{self._scope.rollback(runs[0])}, or cleanup, when the originals are not needed"
-        yield Finding(DamageCode.BACKUP_TABLE_MISSING, name or runs[0].folder, text, command, run_id=run_id)
+        yield Finding(
+            DamageCode.BACKUP_TABLE_MISSING, name or runs[0].directory, text, command, run_id=run_id
+        )
 
 
 def _originals(runs: Sequence[Run]) -> dict[str, str]:
-    """Return where the originals of each unit are that these folders of one run hold."""
+    """Return where the originals of each unit are that these directories of one run hold."""
     held = [UnitOfRun(run, state) for run in runs for state in run.state.of_kind(journal.COMMITTED)]
     return {unit.state.swap.unit.key: unit.old for unit in held}

@@ -12,7 +12,7 @@ from spark_jobs.core.records.journal import RunState, UnitState
 from spark_jobs.core.records.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.checking.scope import Scope
-from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
+from spark_jobs.protocol.commit_log.store import DIRECTORY, CommitLog
 from spark_jobs.protocol.runs.trust import Trust
 
 #: By run id, unit key and path of the originals, which tells the swaps of a run apart.
@@ -74,30 +74,30 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     root = facts.storage.location
     home = Home.of_table(root, bool(facts.partition_keys)).path
     trust = Trust(services.fs, root, scope.table.options.trusted_owners)
-    folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now, trust)
-    command = hdfs.delete(folder)
+    directory, log = f"{home}/{DIRECTORY}", CheckedLog(services.fs, home, services.now, trust)
+    command = hdfs.delete(directory)
     try:
         log.compare(_units(scope))
     except OtherVersion as error:
-        yield Finding(DamageCode.OTHER_VERSION, folder, str(error))
+        yield Finding(DamageCode.OTHER_VERSION, directory, str(error))
         return
     except OSError as error:
-        yield Finding(DamageCode.NOT_CHECKED, folder, f"the commit log could not be looked at: {error}")
+        yield Finding(DamageCode.NOT_CHECKED, directory, f"the commit log could not be looked at: {error}")
         return
     if log.unreadable:
         text = (
             f"the commit log cannot be read: {_first(log.unreadable)}; it is derived from the journals again"
         )
-        yield Finding(DamageCode.LOG_UNREADABLE, folder, text, command)
+        yield Finding(DamageCode.LOG_UNREADABLE, directory, text, command)
     if log.contradictions:
         text = f"the commit log contradicts the journals: {_first(log.contradictions)}; the journals count"
-        yield Finding(DamageCode.LOG_INCONSISTENT, folder, text, command)
+        yield Finding(DamageCode.LOG_INCONSISTENT, directory, text, command)
     if log.unreadable or log.contradictions or not log.changes:
         return  # It has to be deleted, or was: then the history of earlier runs comes from their journals.
     lacking = _lacking(scope, log.changes)
     if lacking:
         text = f"the commit log lacks changes of these runs: {', '.join(lacking)}; the history has them by the journals"
-        yield Finding(DamageCode.LOG_INCONSISTENT, folder, text, only_notice=True)
+        yield Finding(DamageCode.LOG_INCONSISTENT, directory, text, only_notice=True)
 
 
 def _first(problems: list[str]) -> str:

@@ -35,26 +35,26 @@ def check_live_footers(scope: Scope, written: Written) -> Iterator[Finding]:
 
 
 def _check_footers(
-    scope: Scope, unit: UnitOfRun, folder: str, listing: FileListing, command: str
+    scope: Scope, unit: UnitOfRun, directory: str, listing: FileListing, command: str
 ) -> Iterator[Finding]:
     file_format = scope.format_of(unit)
     if file_format is None or not has_footer(file_format):
         return
     files = with_footers(listing).files
-    if _problem(scope, folder, files, file_format) is None:
+    if _problem(scope, directory, files, file_format) is None:
         return
     # One file at a time, because the error of many does not name them all.
-    found = [(file, _problem(scope, folder, [file], file_format)) for file in files]
-    bad = [(f"{folder}/{file.name}", problem) for file, problem in found if problem]
+    found = [(file, _problem(scope, directory, [file], file_format)) for file in files]
+    bad = [(f"{directory}/{file.name}", problem) for file, problem in found if problem]
     if bad:
         file, problem = bad[0]
-        text = f"{len(bad)} of {len(files)} files in {folder} cannot be read, {file} first: {problem}"
+        text = f"{len(bad)} of {len(files)} files in {directory} cannot be read, {file} first: {problem}"
         yield unit.finding(DamageCode.FOOTER_UNREADABLE, file, text, command)
 
 
-def _problem(scope: Scope, folder: str, files: Sequence[FileEntry], file_format: str) -> str | None:
+def _problem(scope: Scope, directory: str, files: Sequence[FileEntry], file_format: str) -> str | None:
     try:
-        scope.services.footers.read([(folder, FileListing(tuple(files)))], file_format)
+        scope.services.footers.read([(directory, FileListing(tuple(files)))], file_format)
     except Unreadable as error:
         return error.what  # The way out of a unit that is not compacted is none here.
     except Refusal as refusal:
@@ -73,10 +73,10 @@ def check_rows(scope: Scope, units: Sequence[UnitOfRun], intact: Sequence[Writte
         intact: the live directories that hold all that a compaction has written.
     """
     places = {
-        (written.unit.run.folder, written.unit.state.swap.unit.key): written.place for written in intact
+        (written.unit.run.directory, written.unit.state.swap.unit.key): written.place for written in intact
     }
     for unit in units:
-        place = places.get((unit.run.folder, unit.state.swap.unit.key))
+        place = places.get((unit.run.directory, unit.state.swap.unit.key))
         live = unit.state.swap.live
         if place is None:
             text = (

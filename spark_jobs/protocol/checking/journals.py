@@ -1,4 +1,4 @@
-"""The journals, folders and leases of a table's homes."""
+"""The journals, directories and leases of a table's homes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spark_jobs.core.records.journal_bounds import check_units
 from spark_jobs.core.records.swap_state import SwapState
 from spark_jobs.core.values import ddl
 from spark_jobs.core.values.file_times import future_from, millis_of, time_of
-from spark_jobs.core.values.layout import RECORDS, SETTLED, RunFolder, is_below
+from spark_jobs.core.values.layout import RECORDS, SETTLED, RunDirectory, is_below
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
@@ -41,14 +41,14 @@ class ReadableRuns(TableRuns):
         super().__init__(table.services.fs, table.facts, table.units, table.options.trusted_owners)
         self._checked = table
         self._others = OtherTables(table.services, table.facts)
-        #: By path, why a run's folder or a home cannot be read.
+        #: By path, why a run's directory or a home cannot be read.
         self.unreadable: dict[str, Exception] = {}
         #: The runs of other tables at the same location.
         self.of_others: list[Run] = []
 
     @property
     def copies(self) -> dict[str, str]:
-        """Return what a person should know of runs that came with a copy, by the paths of their folders."""
+        """Return what a person should know of runs that came with a copy, by the paths of their directories."""
         return dict(self._copied)
 
     def own(self) -> list[Run]:
@@ -57,17 +57,17 @@ class ReadableRuns(TableRuns):
         try:
             self.settled_store.read()
         except (LakekeeperError, OSError) as error:
-            if parent(self.settled_store.folder) not in self.unreadable:
-                self.unreadable[self.settled_store.folder] = error
+            if parent(self.settled_store.directory) not in self.unreadable:
+                self.unreadable[self.settled_store.directory] = error
         self.of_others = [run for run in found if self._others.own(run.state.table)]
         return [run for run in found if run not in self.of_others and self._is_within(run)]
 
     @cached_property
     def left(self) -> Mapping[str, Remains]:
-        """Return what the runs that cannot be read hold of the table, by their folders. Call `own` before."""
+        """Return what the runs that cannot be read hold of the table, by their directories. Call `own` before."""
         fs, locations = self._checked.services.fs, {unit.location for unit in self._checked.units}
-        folders = [path for path in self.unreadable if RunFolder.parse(name_of(path))]
-        return {path: _remains_in(fs, path, locations) for path in folders}
+        directories = [path for path in self.unreadable if RunDirectory.parse(name_of(path))]
+        return {path: _remains_in(fs, path, locations) for path in directories}
 
     def only_originals(self) -> dict[str, str]:
         """Return the only originals in runs that cannot be read, by the path of the missing live directory."""
@@ -76,21 +76,21 @@ class ReadableRuns(TableRuns):
     def unknown_ids(self) -> frozenset[str]:
         """Return the ids of runs of which nothing is known."""
         paths = [*self.unreadable, *self.copies, *self.without_records]
-        parsed = (RunFolder.parse(name_of(path)) for path in paths)
-        return frozenset(folder.run_id for folder in parsed if folder)
+        parsed = (RunDirectory.parse(name_of(path)) for path in paths)
+        return frozenset(directory.run_id for directory in parsed if directory)
 
-    def _folders(self, home: str) -> list[tuple[Status, str | None]]:
+    def _directories(self, home: str) -> list[tuple[Status, str | None]]:
         try:
-            return super()._folders(home)
+            return super()._directories(home)
         except (LakekeeperError, OSError) as error:
             self.unreadable[home] = error
             return []
 
-    def _run(self, folder: Status, identity: str | None) -> Run | None:
+    def _run(self, directory: Status, identity: str | None) -> Run | None:
         try:
-            return super()._run(folder, identity)
+            return super()._run(directory, identity)
         except (LakekeeperError, OSError) as error:
-            self.unreadable[folder.path] = error
+            self.unreadable[directory.path] = error
             return None
 
     def _is_within(self, run: Run) -> bool:
@@ -104,7 +104,7 @@ class ReadableRuns(TableRuns):
             check_units(run.state, table.root, table.facts.partition_keys, places)
             check_units_outside(table.services.fs, run, table.root, places, trust)
         except (LakekeeperError, OSError) as error:
-            self.unreadable[run.folder] = error
+            self.unreadable[run.directory] = error
             return False
         return True
 
@@ -117,9 +117,9 @@ def check_versions(runs: ReadableRuns) -> Iterator[Finding]:
 
 
 def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
-    """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
+    """Find journals that cannot be read, directories without a journal, and journals that came with a copy."""
     for path, error in runs.unreadable.items():
-        known = RunFolder.parse(name_of(path))
+        known = RunDirectory.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
         left = runs.left.get(path, Remains())
@@ -138,17 +138,17 @@ def _command(error: Exception, path: str, left: Remains) -> str:
     return own or without_run(path, left.originals, left.unclear)
 
 
-def _remains_in(fs: FileSystem, folder: str, locations: set[str]) -> Remains:
+def _remains_in(fs: FileSystem, directory: str, locations: set[str]) -> Remains:
     try:
-        return remains_in(fs, folder, locations)
+        return remains_in(fs, directory, locations)
     except OSError:
         return Remains()  # Why the run cannot be read is a finding of its own.
 
 
-def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
-    """Judge the folders without a record."""
-    for folder in folders:
-        path = folder.path
+def check_directories(scope: Scope, directories: Iterable[Status]) -> Iterator[Finding]:
+    """Judge the directories without a record."""
+    for directory in directories:
+        path = directory.path
         try:
             other = other_content(scope.services.fs, path)
         except OSError as error:
@@ -179,7 +179,7 @@ def check_unfinished(scope: Scope) -> Iterator[Finding]:
             if claimed and not run.state.unfinished:
                 text = f"a cleanup has claimed originals of run {run.run_id} and not deleted them"
                 command = f"{verbs.cleanup(scope.table.target)} with its retention, or {scope.rollback(run)}"
-            yield Finding(DamageCode.RUN_UNFINISHED, run.folder, text, command, run_id=run.run_id)
+            yield Finding(DamageCode.RUN_UNFINISHED, run.directory, text, command, run_id=run.run_id)
 
 
 def _needs_person(scope: Scope, unit: UnitOfRun, state: SwapState) -> bool:
@@ -203,7 +203,7 @@ def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
 def all_homes(scope: Scope) -> list[str]:
     """Return the homes of the table, and those of its runs."""
     found = [home.path for home in homes(scope.table.facts, scope.table.units)]
-    return list(dict.fromkeys([*found, *(parent(run.folder) for run in scope.runs)]))
+    return list(dict.fromkeys([*found, *(parent(run.directory) for run in scope.runs)]))
 
 
 def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterator[Finding]:
@@ -234,19 +234,21 @@ def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterato
 
 
 def marks(table: Table) -> list[tuple[str, int]]:
-    """Return what changes whenever a job works on the table: its leases, run folders and numbers of records."""
+    """Return what changes whenever a job works on the table: its leases, run directories and numbers of records."""
     fs = table.services.fs
     found: list[tuple[str, int]] = []
     for home in homes(table.facts, table.units):
         entries = _entries(fs, home.path)
         found += [(entry.path, 0) for entry in entries]
-        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
-        found += [(folder.path, len(_entries(fs, f"{folder.path}/{RECORDS}"))) for folder in folders]
+        directories = [entry for entry in entries if entry.is_dir and RunDirectory.parse(entry.name)]
+        found += [
+            (directory.path, len(_entries(fs, f"{directory.path}/{RECORDS}"))) for directory in directories
+        ]
     return sorted(found)
 
 
-def _entries(fs: FileSystem, folder: str) -> Sequence[Status]:
+def _entries(fs: FileSystem, directory: str) -> Sequence[Status]:
     try:
-        return fs.list(folder)
+        return fs.list(directory)
     except OSError:
         return []

@@ -12,7 +12,7 @@ from spark_jobs.core.messages.remedies import verbs
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap_state import SwapState
-from spark_jobs.core.values.layout import claimed_folder
+from spark_jobs.core.values.layout import claimed_directory
 from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
@@ -40,7 +40,7 @@ class UnitOfRun:
     def claimed(self) -> str:
         """Return the path to which a cleanup moves the originals before it deletes them."""
         below = self.state.swap.old.split("/", 1)[1]
-        return self.run.path(f"{claimed_folder(self.run.state.stamp)}/{below}")
+        return self.run.path(f"{claimed_directory(self.run.state.stamp)}/{below}")
 
     @property
     def held(self) -> bool:
@@ -52,7 +52,7 @@ class UnitOfRun:
         return self.held or (self.state.kind == journal.CLEANED and self.state.committed_at is not None)
 
     def paths(self, services: Services) -> SwapPaths:
-        return SwapPaths(services.fs, self.run.folder, self.state.swap)
+        return SwapPaths(services.fs, self.run.directory, self.state.swap)
 
     def has_rule(self, services: Services, where: SwapState) -> bool:
         """Tell whether a job finishes the unit's swap from this state; otherwise a person must end it."""

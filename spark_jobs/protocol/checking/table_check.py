@@ -17,7 +17,7 @@ from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows
 from spark_jobs.protocol.checking.journals import (
     ReadableRuns,
-    check_folders,
+    check_directories,
     check_journals,
     check_leases,
     check_unfinished,
@@ -133,7 +133,7 @@ class TableCheck:
             yield from others
             return
         yield from check_journals(runs)
-        yield from check_folders(scope, runs.without_records.values())
+        yield from check_directories(scope, runs.without_records.values())
         yield from check_unfinished(scope)
         yield from check_leases(scope, self._warn_of_job)
         yield from self._look_at_units(scope)

@@ -17,7 +17,7 @@ class AnalysisStore:
 
     def __init__(self, fs: RecordFiles, home: str, trust: Trust) -> None:
         self._file = NumberedHint(fs, home, trust, "analysis")
-        self.folder = self._file.folder
+        self.directory = self._file.directory
         self._read: SurveyedUnits | None = None
 
     def read(self) -> SurveyedUnits:
@@ -31,7 +31,7 @@ class AnalysisStore:
         return self._read
 
     def publish(self, survey: SurveyedUnits) -> None:
-        """Write a survey into the folder, which exists. Then delete earlier ones.
+        """Write a survey into the directory, which exists. Then delete earlier ones.
 
         Raises:
             OSError: it is not known whether the file is there.

@@ -22,7 +22,7 @@ from spark_jobs.core.records.record_files import MOST_BYTES
 from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.core.values.layout import LOG, Home
 from spark_jobs.core.values.model import FileListing, name_of
-from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder, write_hint
+from spark_jobs.protocol.commit_log.hint_directories import ensure_hint_directory, write_hint
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
@@ -58,7 +58,7 @@ class FooterStore:
             return None
         fingerprint = files.fingerprint
         path = self._path(location, fingerprint)
-        found = self._listing(self._folder(location)).get(name_of(path))
+        found = self._listing(self._directory(location)).get(name_of(path))
         if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
             return None
         if found.length > MOST_BYTES:
@@ -96,7 +96,7 @@ class FooterStore:
     def delete(self, location: str, files: FileListing) -> None:
         """Delete what was kept of these files, which was wrong, or is not needed any more."""
         path = self._path(location, files.fingerprint)
-        if name_of(path) in self._listings.get(self._folder(location), {}):
+        if name_of(path) in self._listings.get(self._directory(location), {}):
             self._delete(path)
 
     def expire(self, units: Sequence[UnitPlan]) -> None:
@@ -119,12 +119,12 @@ class FooterStore:
                 self._delete(entry.path)
 
     def _keep(self, kept: KeptFooters) -> None:
-        path, folder = self._path(kept.location, kept.files), self._folder(kept.location)
-        if self._ensure(folder):
-            self._delete_earlier(folder, path)
-            write_hint(self._fs, f"{folder}/.footers-{uuid.uuid4().hex}", path, encode(kept))
+        path, directory = self._path(kept.location, kept.files), self._directory(kept.location)
+        if self._ensure(directory):
+            self._delete_earlier(directory, path)
+            write_hint(self._fs, f"{directory}/.footers-{uuid.uuid4().hex}", path, encode(kept))
 
-    def _ensure(self, folder: str) -> bool:
+    def _ensure(self, directory: str) -> bool:
         """Create the directory if that is allowed. Only this account may look into it, as bounds are values of rows.
 
         With `trusted_owners` the group may, because these accounts continue each other's work.
@@ -132,21 +132,21 @@ class FooterStore:
         Raises:
             FileSystemError: other accounts cannot be kept out.
         """
-        if folder in self._closed:
+        if directory in self._closed:
             return True
-        if not ensure_hint_folder(self._fs, folder, worth_a_home=True):
+        if not ensure_hint_directory(self._fs, directory, worth_a_home=True):
             return False
-        found, unwanted = self._fs.attributes(folder), 0o007 if self._trusted else 0o077
+        found, unwanted = self._fs.attributes(directory), 0o007 if self._trusted else 0o077
         if found.mode & unwanted or found.acl:
             wanted = replace(found, mode=found.mode & ~unwanted, acl=())
-            for lost in self._fs.set_attributes(folder, wanted):
-                raise FileSystemError(f"other accounts cannot be kept out of {folder}: {lost.reason}")
-        self._closed.add(folder)
+            for lost in self._fs.set_attributes(directory, wanted):
+                raise FileSystemError(f"other accounts cannot be kept out of {directory}: {lost.reason}")
+        self._closed.add(directory)
         return True
 
-    def _delete_earlier(self, folder: str, path: str) -> None:
+    def _delete_earlier(self, directory: str, path: str) -> None:
         """Delete the files of the unit, also one of the same files: it was found not to count."""
-        for entry in list(self._listing(folder).values()):
+        for entry in list(self._listing(directory).values()):
             ours = _OURS.match(entry.name)
             if ours and ours["unit"] == name_of(path)[:16]:
                 self._delete(entry.path)
@@ -158,20 +158,20 @@ class FooterStore:
             log.info("could not delete %s: %s", path, error)
         self._listings.get(path.rpartition("/")[0], {}).pop(name_of(path), None)
 
-    def _listing(self, folder: str) -> dict[str, Status]:
+    def _listing(self, directory: str) -> dict[str, Status]:
         """Return the entries of a directory by name, as they were when it was first asked for."""
-        if folder not in self._listings:
+        if directory not in self._listings:
             try:
-                self._listings[folder] = {entry.name: entry for entry in self._fs.list(folder)}
+                self._listings[directory] = {entry.name: entry for entry in self._fs.list(directory)}
             except OSError:
-                self._listings[folder] = {}
-        return self._listings[folder]
+                self._listings[directory] = {}
+        return self._listings[directory]
 
-    def _folder(self, location: str) -> str:
+    def _directory(self, location: str) -> str:
         return f"{Home.of(self._root, location).path}/{LOG}/footers"
 
     def _path(self, location: str, fingerprint: str) -> str:
-        return f"{self._folder(location)}/{_hash(location)}-{fingerprint.rpartition(':')[2][:16]}"
+        return f"{self._directory(location)}/{_hash(location)}-{fingerprint.rpartition(':')[2][:16]}"
 
 
 def _hash(location: str) -> str:

@@ -40,26 +40,28 @@ class LogFiles:
         self._trust = trust
         self._statuses: dict[str, dict[str, Status]] = {}
 
-    def folder(self, name: str) -> str:
+    def directory(self, name: str) -> str:
         """Return a directory of the log."""
         return f"{self._home}/{LOG}/{name}"
 
-    def path(self, folder: str, name: str) -> str:
+    def path(self, directory: str, name: str) -> str:
         """Return the path of a file that a snapshot names. Raise BrokenLog if it is not a file name of the log."""
-        if not _NUMBERED.match(name) and not OURS[folder].match(name):  # guard: names_in_the_log
-            raise BrokenLog(f"{self.folder(folder)}: a snapshot names {name!r}, which is no file of the log")
-        return f"{self.folder(folder)}/{name}"
+        if not _NUMBERED.match(name) and not OURS[directory].match(name):  # guard: names_in_the_log
+            raise BrokenLog(
+                f"{self.directory(directory)}: a snapshot names {name!r}, which is no file of the log"
+            )
+        return f"{self.directory(directory)}/{name}"
 
-    def listing(self, folder: str) -> Sequence[Status]:
+    def listing(self, directory: str) -> Sequence[Status]:
         """List a directory of the log; nothing if it does not exist."""
         try:
-            found = self._fs.list(self.folder(folder))
+            found = self._fs.list(self.directory(directory))
         except FileNotFoundError:
             found = []
-        self._statuses[folder] = {status.name: status for status in found}
+        self._statuses[directory] = {status.name: status for status in found}
         return found
 
-    def read(self, folder: str, name: str) -> tuple[bytes, str]:
+    def read(self, directory: str, name: str) -> tuple[bytes, str]:
         """Return the content and the path of a file of the log.
 
         Its owner and its size are known from the listing of its directory, which is read once for all its files.
@@ -68,10 +70,10 @@ class LogFiles:
             BrokenLog: it does not count.
             FileNotFoundError: it does not exist.
         """
-        path = self.path(folder, name)
-        if name not in self._statuses.get(folder, {}):
-            self.listing(folder)
-        found = self._statuses[folder].get(name)
+        path = self.path(directory, name)
+        if name not in self._statuses.get(directory, {}):
+            self.listing(directory)
+        found = self._statuses[directory].get(name)
         if found is None:
             raise FileNotFoundError(path)
         self.check(found)
@@ -96,7 +98,7 @@ class LogFiles:
 
     def snapshot(self, number: int) -> str:
         """Return the path of a snapshot."""
-        return f"{self.folder('snapshot')}/snapshot-{number}"
+        return f"{self.directory('snapshot')}/snapshot-{number}"
 
     def rows(self, snapshot: Snapshot | None) -> Rows:
         """Return the rows of each unit that are known at a snapshot. Where they are not, they are counted anew."""

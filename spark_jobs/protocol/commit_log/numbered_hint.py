@@ -9,7 +9,7 @@ from datetime import timedelta
 from spark_jobs.core.records.record_files import MOST_BYTES
 from spark_jobs.core.values.layout import LOG
 from spark_jobs.core.values.numbered_names import PADDED, following
-from spark_jobs.protocol.commit_log.hint_folders import write_hint
+from spark_jobs.protocol.commit_log.hint_directories import write_hint
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust
 
@@ -25,7 +25,7 @@ class NumberedHint:
     """
 
     def __init__(self, fs: RecordFiles, home: str, trust: Trust, name: str) -> None:
-        self.folder = f"{home}/{LOG}/survey"
+        self.directory = f"{home}/{LOG}/survey"
         self._fs = fs
         self._trust = trust
         self._name = name
@@ -47,26 +47,26 @@ class NumberedHint:
         return newest.path, self._fs.read(newest.path)
 
     def publish(self, data: bytes) -> None:
-        """Write the next file into the folder, which exists. Then delete earlier ones.
+        """Write the next file into the directory, which exists. Then delete earlier ones.
 
         Raises:
             OSError: it is not known whether the file is there.
             Refusal: NUMBER_TOO_HIGH, no number is left.
         """
-        number = following(max(self._numbered(), default=0), self.folder)
-        staged = f"{self.folder}/.{self._name}-{uuid.uuid4().hex}"
-        write_hint(self._fs, staged, f"{self.folder}/{self._name}-{number:06d}", data)
+        number = following(max(self._numbered(), default=0), self.directory)
+        staged = f"{self.directory}/.{self._name}-{uuid.uuid4().hex}"
+        write_hint(self._fs, staged, f"{self.directory}/{self._name}-{number:06d}", data)
         self._delete_older(number)
 
     def _numbered(self) -> dict[int, Status]:
         try:
-            found = [(self._numbers.match(status.name), status) for status in self._fs.list(self.folder)]
+            found = [(self._numbers.match(status.name), status) for status in self._fs.list(self.directory)]
         except FileNotFoundError:
             return {}
         return {int(match[1]): status for match, status in found if match and not status.is_dir}
 
     def _delete_older(self, number: int) -> None:
-        entries = self._fs.list(self.folder)
+        entries = self._fs.list(self.directory)
         written = max((entry.mtime for entry in entries if self._numbers.match(entry.name)), default=0)
         dead = written - int(_DEAD_AFTER.total_seconds() * 1000)
         for entry in entries:

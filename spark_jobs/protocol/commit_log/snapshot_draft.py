@@ -23,12 +23,12 @@ from spark_jobs.protocol.file_system import RecordFiles
 class Draft:
     """Writes files under random names. Nothing refers to them until the snapshot has its number."""
 
-    def __init__(self, fs: RecordFiles, folder: Callable[[str], str]) -> None:
+    def __init__(self, fs: RecordFiles, directory: Callable[[str], str]) -> None:
         self._fs = fs
-        self._folder = folder
+        self._directory = directory
         self._paths: list[str] = []
         self.uuid = uuid.uuid4().hex
-        self.staged = f"{folder('snapshot')}/.snapshot-{self.uuid}"
+        self.staged = f"{directory('snapshot')}/.snapshot-{self.uuid}"
 
     def manifest(self, entries: Sequence[Entry]) -> list[ManifestMeta]:
         """Write a manifest of these entries. Return its description, or an empty list without entries."""
@@ -63,9 +63,9 @@ class Draft:
             except OSError:
                 continue
 
-    def _write(self, folder: str, name: str, data: bytes) -> str:
+    def _write(self, directory: str, name: str, data: bytes) -> str:
         """Write a file. Its name is noted before, because a call may fail after the server has executed it."""
-        path = f"{self._folder(folder)}/{name}"
+        path = f"{self._directory(directory)}/{name}"
         self._paths.append(path)
         self._fs.create(path, data)
         return name

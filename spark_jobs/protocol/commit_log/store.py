@@ -30,7 +30,7 @@ from spark_jobs.protocol.commit_log.snapshot_draft import Draft
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust
 
-FOLDER = LOG
+DIRECTORY = LOG
 #: From this age on, a file that no snapshot names was left by a crash. No attempt to publish takes that long.
 ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
@@ -122,12 +122,12 @@ class CommitLog:
             rest = change.without(self._tokens(mine))
             if not rest.units:
                 return mine[-1] if mine else None
-            draft = Draft(self._fs, self._files.folder)
+            draft = Draft(self._fs, self._files.directory)
             snapshot = self._write(draft, rest, before[-1] if before else None, survey, units)
             if self._place(draft, snapshot):
                 return snapshot
         raise BrokenLog(
-            f"{self._files.folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
+            f"{self._files.directory('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
         )
 
     def sweep(self) -> list[str]:
@@ -138,8 +138,8 @@ class CommitLog:
         dead_before = int((self._now() - ORPHAN_AGE).timestamp() * 1000)
         old = [
             status
-            for folder, pattern in OURS.items()
-            for status in self._files.listing(folder)
+            for directory, pattern in OURS.items()
+            for status in self._files.listing(directory)
             if pattern.match(status.name) and not status.is_dir and status.mtime < dead_before
         ]
         named = self._named() if old else set()
@@ -174,11 +174,11 @@ class CommitLog:
     def _list(self, name: str) -> ManifestList:
         return self._once("manifest", name, ManifestList.decode)
 
-    def _once(self, folder: str, name: str, decode: Callable[[bytes, str], T]) -> T:
+    def _once(self, directory: str, name: str, decode: Callable[[bytes, str], T]) -> T:
         """Read a file once. Published files never change."""
-        path = self._files.path(folder, name)
+        path = self._files.path(directory, name)
         if path not in self._decoded:
-            self._decoded[path] = decode(*self._files.read(folder, name))
+            self._decoded[path] = decode(*self._files.read(directory, name))
         found: T = self._decoded[path]
         return found
 
@@ -216,8 +216,8 @@ class CommitLog:
                 f"{self.home} was deleted or renamed; the commit log does not create it again"
             )
         try:
-            for folder in OURS:
-                self._fs.mkdirs(self._files.folder(folder))
+            for directory in OURS:
+                self._fs.mkdirs(self._files.directory(directory))
             base = draft.list(self._merged(draft, self.standing(last)) if last else ())
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = last.survey if last else None

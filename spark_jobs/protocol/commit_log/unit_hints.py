@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from spark_jobs.core.records.snapshots import BrokenLog, readable
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values.layout import Home
-from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
+from spark_jobs.protocol.commit_log.hint_directories import ensure_hint_directory
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust
@@ -72,7 +72,9 @@ class UnitHints(ABC, Generic[T]):
         try:
             before = self.read()
             after = {key: value for key, value in change(before).items() if key in units}
-            if after != before and ensure_hint_folder(self._fs, self._file.folder, worth_a_home=worth_a_home):
+            if after != before and ensure_hint_directory(
+                self._fs, self._file.directory, worth_a_home=worth_a_home
+            ):
                 self._file.publish(self.encode(after))
         except Exception as error:
             log.info("%s (%s)", self.without, error)

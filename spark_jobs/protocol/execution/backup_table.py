@@ -11,7 +11,7 @@ from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.records import journal
 from spark_jobs.core.rules.eligibility import TableFacts
-from spark_jobs.core.values.layout import is_below, working_folder_above
+from spark_jobs.core.values.layout import is_below, working_directory_above
 from spark_jobs.core.values.model import TableName, Unit
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -38,7 +38,7 @@ def sync_backup_table(
     long does no harm.
 
     Args:
-        runs: the folders of the run.
+        runs: the directories of the run.
         fresh: skip the search for tables of an earlier attempt.
 
     Returns:
@@ -80,8 +80,8 @@ def _backup_content(facts: TableFacts, runs: Sequence[Run]) -> _BackupContent | 
     first = held[0][1]
     if not facts.partition_keys:
         return _BackupContent(first, held)
-    folder = next(run.folder for run in runs if is_below(first, run.folder))
-    return _BackupContent(working_folder_above(first, folder), held)
+    directory = next(run.directory for run in runs if is_below(first, run.directory))
+    return _BackupContent(working_directory_above(first, directory), held)
 
 
 def _existing_tables(
@@ -120,15 +120,15 @@ def _create(
 ) -> TableName:
     """Create the backup table, and journal its name.
 
-    The folders of the run must exist: the metastore creates missing directories, and a later rename to such a path
+    The directories of the run must exist: the metastore creates missing directories, and a later rename to such a path
     would fail.
 
     Raises:
-        LeaseLost: a folder of the run was renamed by another job.
+        LeaseLost: a directory of the run was renamed by another job.
     """
     for run in runs:
-        if services.fs.status(run.folder) is None:  # guard: no_backup_of_fenced_run
-            raise LeaseLost(f"{run.folder} was taken over by another job")
+        if services.fs.status(run.directory) is None:  # guard: no_backup_of_fenced_run
+            raise LeaseLost(f"{run.directory} was taken over by another job")
     name = known[0] if known else _unused_name(services, facts, options)
     services.metastore.create_backup(name, facts, runs[0].run_id, wanted.root, wanted.units)
     for run in runs:

@@ -19,7 +19,7 @@ from spark_jobs.protocol.execution.unit_remedies import with_remedy
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, not_deleted, reason_of
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import files_of_originals, list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
@@ -38,14 +38,14 @@ class Claim:
 
 
 class Cleanup(EndingWork[Claim]):
-    """The deletion of the originals of one run folder."""
+    """The deletion of the originals of one run directory."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, skip_trash: bool) -> None:
         super().__init__(services, run, recovery)
         self._use = UseOfOriginals(services.fs, recovery.policy, run.run_id)
         self._skip_trash = skip_trash
-        self._claimed = layout.claimed_folder(run.state.stamp)
-        self._folders = WorkingFolders(services.fs)
+        self._claimed = layout.claimed_directory(run.state.stamp)
+        self._directories = WorkingDirectories(services.fs)
 
     def check_trash(self) -> None:
         """Raise LakekeeperError if the trash is switched off.
@@ -53,7 +53,7 @@ class Cleanup(EndingWork[Claim]):
         This is checked before anything is claimed: a claimed unit that cannot be deleted could neither be rolled back
         nor be cleaned up.
         """
-        if not self._skip_trash and not self.services.fs.trash_enabled(self.entered.folder):
+        if not self._skip_trash and not self.services.fs.trash_enabled(self.entered.directory):
             raise LakekeeperError(
                 "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete permanently"
             )
@@ -65,7 +65,7 @@ class Cleanup(EndingWork[Claim]):
         if not self.check(item):
             return Claim(item, claimed=True)
         old = self.entered.path(item.swap.old)
-        self._folders.create_above(self.claimed_path(item.swap), self.entered.folder, old)
+        self._directories.create_above(self.claimed_path(item.swap), self.entered.directory, old)
         return Claim(item, claimed=False)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
@@ -159,23 +159,23 @@ class Cleanup(EndingWork[Claim]):
                 f" needs: {originals.copy_claimed(claimed, error.place, exists=error.in_the_way is not None)}"
             ) from None
 
-    def _delete(self, swap: Swap, folder: str, entries: Sequence[Status]) -> bool:
-        """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
+    def _delete(self, swap: Swap, directory: str, entries: Sequence[Status]) -> bool:
+        """Delete a claimed directory. A part of it may be missing after an earlier deletion that was interrupted.
 
         Args:
             entries: what it holds, as it was listed just now.
 
         Returns:
-            Whether the folder was moved to the trash.
+            Whether the directory was moved to the trash.
         """
-        self._check_claimed(swap, folder, entries)
+        self._check_claimed(swap, directory, entries)
         try:
             if self._skip_trash:
-                self.services.fs.delete_tree(folder)
-            elif not self.services.fs.trash(folder):
-                raise LakekeeperError(f"{folder} could not be moved to the trash. {self._without_trash()}")
+                self.services.fs.delete_tree(directory)
+            elif not self.services.fs.trash(directory):
+                raise LakekeeperError(f"{directory} could not be moved to the trash. {self._without_trash()}")
         except OSError as error:
-            if self.services.fs.status(folder) is not None:
+            if self.services.fs.status(directory) is not None:
                 raise (
                     error if self._skip_trash else type(error)(f"{error}. {self._without_trash()}")
                 ) from None
@@ -195,10 +195,10 @@ class Cleanup(EndingWork[Claim]):
         if not self.check(item) and self.services.fs.status(claimed) is not None:
             self._check_claimed(item.swap, claimed, self.services.fs.list(claimed))
 
-    def _check_claimed(self, swap: Swap, folder: str, entries: Sequence[Status]) -> None:
-        present, known = files_of_originals(self.services.fs, folder, entries), set(swap.originals.files)
+    def _check_claimed(self, swap: Swap, directory: str, entries: Sequence[Status]) -> None:
+        present, known = files_of_originals(self.services.fs, directory, entries), set(swap.originals.files)
         unknown = [file.name for file in present.files if file not in known and not file.is_flag]
         if unknown:  # guard: cleanup_unknown_file
             raise DamagedOriginals(
-                f"{folder} holds {unknown[0]}, which the journal does not list; it was not deleted"
+                f"{directory} holds {unknown[0]}, which the journal does not list; it was not deleted"
             )

@@ -26,8 +26,8 @@ from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.file_system import FileSystemError
-from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -59,7 +59,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             services,
             table,
             self._writer.groups,
-            lambda number: self.entered.path(layout.staging_folder(stamp, number)),
+            lambda number: self.entered.path(layout.staging_directory(stamp, number)),
         )
         self._table = table
         self._jointly, self._target_bytes = table.writes_jointly, table.options.thresholds().target
@@ -116,8 +116,8 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in ready], **more)
 
     def start_acting(self) -> None:
-        # The units of a wave share the folders above them: each folder is listed once for the whole wave.
-        self._folders = Folders(self.services.fs.list)
+        # The units of a wave share the directories above them: each directory is listed once for the whole wave.
+        self._directories = Directories(self.services.fs.list)
 
     def act(self, ready: WrittenUnit) -> UnitResult:
         late = self._writer.late()
@@ -158,7 +158,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         if item.plan.refusal is not None:  # guard: refused_since
             raise item.plan.refusal
         new = self.entered.path(item.swap.new)
-        self._checks.before_swap(item.swap, new, item.attributes, self._folders)
+        self._checks.before_swap(item.swap, new, item.attributes, self._directories)
 
     def _discard(self, item: WrittenUnit, result: SwapResult) -> None:
         record(self.services.fs, self.entered, item.swap, result)

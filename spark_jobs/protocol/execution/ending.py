@@ -15,7 +15,7 @@ Ready = TypeVar("Ready")
 
 
 class EndingWork(UnitWork[UnitState, Ready]):
-    """The end of units of one run folder."""
+    """The end of units of one run directory."""
 
     #: Nothing is written for a unit, so that a kill loses no work.
     units_per_thread = 16

@@ -27,7 +27,7 @@ from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
 from spark_jobs.protocol.runs.run_lifecycle import close_to_others, enter
-from spark_jobs.protocol.runs.settled_folders import delete_moved, holds_only_records, move_away
+from spark_jobs.protocol.runs.settled_directories import delete_moved, holds_only_records, move_away
 
 #: A run is folded this long after its last record. Its answers stay the same, so that nobody needs to choose this time;
 #: it is far longer than a call of a dead job can be late, or an attempt to publish a snapshot can take.
@@ -76,7 +76,7 @@ class Folding:
 
     def _held_homes(self, runs: Sequence[Run]) -> list[str]:
         known = {home.path for home in homes(self._session.facts, self._session.units)}
-        known |= {parent(run.folder) for run in runs}
+        known |= {parent(run.directory) for run in runs}
         return sorted(home for home in known if self._session.leases.holds(home))
 
     def _due(self, runs: Sequence[Run]) -> list[list[Run]]:
@@ -88,11 +88,11 @@ class Folding:
         if not all(is_settled(run.state) for run in group):
             return False
         leases = self._session.leases
-        if not all(leases.holds(parent(run.folder)) for run in group):
+        if not all(leases.holds(parent(run.directory)) for run in group):
             return False
         if not all(self._is_old(run.journal.newest().at) for run in group):
             return False
-        return all(holds_only_records(self._fs, run.folder) for run in group)  # guard: files_not_folded
+        return all(holds_only_records(self._fs, run.directory) for run in group)  # guard: files_not_folded
 
     def _is_old(self, at: datetime) -> bool:
         now = self._session.leases.taken()
@@ -108,14 +108,14 @@ class Folding:
             self._leave(entered)
             raise
         for run in entered:
-            self._try(f"{run.folder} could not be moved away", partial(move_away, self._fs, run))
+            self._try(f"{run.directory} could not be moved away", partial(move_away, self._fs, run))
 
     def _prepare(self, due: Sequence[Run]) -> None:
         """Do all that may fail time and again before anything is written to a journal."""
         self._session.settled_store.read()
         self._complete_log(due)
-        for home in {self._home, *(parent(run.folder) for run in due)}:
-            self._make_folder(home)
+        for home in {self._home, *(parent(run.directory) for run in due)}:
+            self._make_directory(home)
 
     def _enter(self, group: Sequence[Run]) -> list[Run]:
         """Enter a run: from then on a job that takes this one over renames its directories.
@@ -137,8 +137,8 @@ class Folding:
         return entered
 
     def _leave(self, entered: Iterable[Run]) -> None:
-        for folders in _by_run(entered).values():
-            self._try("a run could not be closed", partial(leave, folders))
+        for directories in _by_run(entered).values():
+            self._try("a run could not be closed", partial(leave, directories))
 
     def _try(self, problem: str, act: Callable[[], object]) -> None:
         """One run must not stop the others."""
@@ -150,8 +150,8 @@ class Folding:
 
     def _complete_log(self, runs: Sequence[Run]) -> None:
         """Publish what the commit log lacks of these runs: soon it cannot be derived from their journals any more."""
-        for run_id, folders in _by_run(runs).items():
-            for change in changes_of(run_id, [run.state for run in folders]):
+        for run_id, directories in _by_run(runs).items():
+            for change in changes_of(run_id, [run.state for run in directories]):
                 self._log.publish(change)  # guard: logged_before_folded
 
     def _publish(self, entered: Sequence[Run], runs: Sequence[Run]) -> None:
@@ -163,19 +163,19 @@ class Folding:
         settled = [self._settled(run, held) for run in entered]
         store.publish(store.read().adding(home_id, settled, self._snapshots_of(entered, runs)), number)
 
-    def _make_folder(self, home: str) -> None:
+    def _make_directory(self, home: str) -> None:
         path = f"{home}/{SETTLED}"
-        folder = self._fs.status(path)
-        if folder is not None:
-            self._session.settled_store.check_folder(folder)
+        directory = self._fs.status(path)
+        if directory is not None:
+            self._session.settled_store.check_directory(directory)
             return
         self._fs.mkdirs(path)
         close_to_others(self._fs, path, bool(self._session.options.trusted_owners))
 
     def _settled(self, run: Run, held: set[str]) -> SettledRun:
-        identity = self._fs.identity(run.folder)
+        identity = self._fs.identity(run.directory)
         if identity is None:
-            raise LeaseLost(f"{run.folder} was taken over by another job")
+            raise LeaseLost(f"{run.directory} was taken over by another job")
         return SettledRun.of(run.run_id, identity, run.state, held)
 
     def _snapshots_of(self, entered: Iterable[Run], runs: Iterable[Run]) -> list[Snapshot]:

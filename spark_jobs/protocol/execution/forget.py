@@ -1,4 +1,4 @@
-"""The end of the record of originals that are damaged, for one run folder. Nothing is deleted."""
+"""The end of the record of originals that are damaged, for one run directory. Nothing is deleted."""
 
 from __future__ import annotations
 

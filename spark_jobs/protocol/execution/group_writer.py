@@ -141,16 +141,16 @@ class GroupWriter:
 
         A rewrite compares what it has written with what it has read, and takes all files of its directory for its own.
         """
-        fs, folder = self._services.fs, f"{new}/{apart}"
-        fs.mkdirs(folder)
-        request = self.request(group, found, live, folder, replication)
+        fs, directory = self._services.fs, f"{new}/{apart}"
+        fs.mkdirs(directory)
+        request = self.request(group, found, live, directory, replication)
         result = self._rewrite(request)
-        written = [file.name for file in list_unit(fs, folder).data]
+        written = [file.name for file in list_unit(fs, directory).data]
         names = {name: rename(name) for name in written}
         for name, named in names.items():
-            fs.rename(f"{folder}/{name}", f"{new}/{named}")
-        if not fs.delete_empty(folder):
-            raise VerificationFailed(f"{folder} holds more than the files that were written into it")
+            fs.rename(f"{directory}/{name}", f"{new}/{named}")
+        if not fs.delete_empty(directory):
+            raise VerificationFailed(f"{directory} holds more than the files that were written into it")
         return WrittenGroup(group, result, frozenset(names.values()), request)
 
     def _rewrite(self, request: RewriteRequest) -> RewriteResult:

@@ -30,16 +30,16 @@ class JointWriter:
     """The writer of joint writes of one home.
 
     Args:
-        folder: returns the URI of the directory into which the joint write of this number is written.
+        directory: returns the URI of the directory into which the joint write of this number is written.
     """
 
     def __init__(
-        self, services: Services, table: TablePlan, groups: GroupWriter, folder: Callable[[int], str]
+        self, services: Services, table: TablePlan, groups: GroupWriter, directory: Callable[[int], str]
     ) -> None:
         self._services = services
         self._table = table
         self._groups = groups
-        self._folder = folder
+        self._directory = directory
         self._numbers = itertools.count()
         self._left: list[str] = []
 
@@ -66,7 +66,7 @@ class JointWriter:
             tuple(sorted(request.options.items())),
             tuple(request.sort_columns),
             request.replication,
-            _inherited(draft.attributes.folder),
+            _inherited(draft.attributes.directory),
         )
 
     def write(self, drafts: Sequence[Draft]) -> list[StagedUnit | Exception]:
@@ -79,12 +79,12 @@ class JointWriter:
             # guard: joint_staging_closed
             drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
             with self._services.phases.during("write"):
-                folders = self._services.rewriter.write_jointly(
+                directories = self._services.rewriter.write_jointly(
                     [self._request(each) for each in drafts], staging
                 )
             with self._services.phases.during("verify"):
-                listings = [self._list(folder) for folder in folders]
-                footers = self._footers(folders, listings)
+                listings = [self._list(directory) for directory in directories]
+                footers = self._footers(directories, listings)
         except Exception as error:
             return [error] * len(drafts)
         seconds, total = (
@@ -92,12 +92,12 @@ class JointWriter:
             sum(draft.before.bytes for draft in drafts),
         )
         return [
-            _staged(draft, folder, files, found, seconds * draft.before.bytes / (total or 1))
-            for draft, folder, files, found in zip(drafts, folders, listings, footers)
+            _staged(draft, directory, files, found, seconds * draft.before.bytes / (total or 1))
+            for draft, directory, files, found in zip(drafts, directories, listings, footers)
         ]
 
     def _create(self) -> str:
-        staging = self._folder(next(self._numbers))
+        staging = self._directory(next(self._numbers))
         self._left.append(staging)
         self._services.fs.mkdirs(staging)
         return staging
@@ -106,25 +106,25 @@ class JointWriter:
         (group,), live = draft.found.groups, draft.plan.unit.location
         return self._groups.request(group, draft.found, live, draft.new, draft.attributes.file.replication)
 
-    def _list(self, folder: str) -> FileListing:
+    def _list(self, directory: str) -> FileListing:
         try:
-            return list_unit(self._services.fs, folder)
+            return list_unit(self._services.fs, directory)
         except FileNotFoundError:
             return FileListing(())  # no rows were written; the comparison says so
 
     def _footers(
-        self, folders: Sequence[str], listings: Sequence[FileListing]
+        self, directories: Sequence[str], listings: Sequence[FileListing]
     ) -> list[list[Footer] | Exception]:
         """Return the footers of the files of each directory. They are read in one call, unless one is unreadable."""
-        places = list(zip(folders, listings))
+        places = list(zip(directories, listings))
         try:
             return list(self._read(places))
         except Exception:
             return [self._footers_of(*place) for place in places]
 
-    def _footers_of(self, folder: str, files: FileListing) -> list[Footer] | Exception:
+    def _footers_of(self, directory: str, files: FileListing) -> list[Footer] | Exception:
         try:
-            return self._read([(folder, files)])[0]
+            return self._read([(directory, files)])[0]
         except Exception as error:
             return error
 
@@ -134,15 +134,15 @@ class JointWriter:
     def discard(self) -> None:
         """Delete what the joint writes have left: it never was live, and the units' files were moved out of it."""
         while self._left:
-            folder = self._left.pop()
+            directory = self._left.pop()
             try:
-                self._services.fs.delete_tree(folder)
+                self._services.fs.delete_tree(directory)
             except OSError as error:
-                log.warning("could not delete %s: %s", folder, error)
+                log.warning("could not delete %s: %s", directory, error)
 
 
 def _staged(
-    draft: Draft, folder: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
+    draft: Draft, directory: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
 ) -> StagedUnit | Exception:
     """Return a unit whose files have the rows, types and figures of its originals; else the error."""
     if isinstance(footers, Exception):
@@ -153,9 +153,9 @@ def _staged(
     except Exception as error:
         return error
     written = WrittenGroup(group, RewriteResult(group.profile.rows or 0, warnings))
-    return StagedUnit(folder, files, written, seconds)
+    return StagedUnit(directory, files, written, seconds)
 
 
-def _inherited(folder: Attributes) -> Hashable:
+def _inherited(given: Attributes) -> Hashable:
     """Return the attributes of a directory that files get when they are created in it, and keep when they are moved."""
-    return (folder.group, folder.acl, folder.storage_policy, folder.erasure_coding)  # guard: joint_inherited
+    return given.group, given.acl, given.storage_policy, given.erasure_coding  # guard: joint_inherited

@@ -11,7 +11,7 @@ from spark_jobs.core.values.file_times import future_from
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import check_writers
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
@@ -35,15 +35,17 @@ class Preconditions:
         self._check_idle(listed.files)
         return listed
 
-    def before_swap(self, swap: Swap, new: str, attributes: UnitAttributes | None, folders: Folders) -> None:
+    def before_swap(
+        self, swap: Swap, new: str, attributes: UnitAttributes | None, directories: Directories
+    ) -> None:
         """Check that the unit may be swapped, as far as no listing of it is needed: the swap itself lists it.
 
         Args:
             new: the URI of the rewritten directory.
             attributes: the attributes that were set on `new`, or None if an earlier attempt set them.
-            folders: lists the directories above the unit.
+            directories: lists the directories above the unit.
         """
-        check_writers(folders, swap.live, self._table.facts.storage.location, self._table.rules)
+        check_writers(directories, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
             self._check_attributes(swap, new, attributes)
         except FileNotFoundError:
@@ -75,7 +77,7 @@ class Preconditions:
         saw are not recorded.
         """
         if attributes:
-            attributes.check_folder()  # guard: attributes_kept
+            attributes.check_directory()  # guard: attributes_kept
         else:
             found = UnitAttributes.of(self._services.fs, swap.live, swap.originals)
             found.apply_to_files(new, self._table.options.attributes)  # guard: attributes_on_retry

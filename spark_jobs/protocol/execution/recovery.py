@@ -11,14 +11,14 @@ from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState
-from spark_jobs.core.values.layout import is_below, is_tmp_folder
+from spark_jobs.core.values.layout import is_below, is_tmp_directory
 from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved
 from spark_jobs.protocol.file_system import DataDirectories, FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
 from spark_jobs.protocol.swap.leftovers import delete_rewritten
@@ -84,25 +84,25 @@ class Recovery:
         The run's directory is renamed first. This fences off earlier attempts, and calls that a server executes late.
         """
         taken = take_over(self._services.fs, found)
-        self._make_folders(taken)
+        self._make_directories(taken)
         recovered = RecoveredRun(enter(taken, self._leases, self._verb))
         units = recovered.run.state.units.values()
         ended = [unit.swap for unit in units if _has_ended(unit)]
-        delete_rewritten(self._services.fs, recovered.run.folder, ended)
+        delete_rewritten(self._services.fs, recovered.run.directory, ended)
         for unit in recovered.run.state.of_kind(*journal.INTENTS):
             self._recover_unit(recovered, unit, resume)
         self._delete_unprepared(recovered)
         return recovered
 
-    def _make_folders(self, run: Run) -> None:
+    def _make_directories(self, run: Run) -> None:
         """Create every directory that a rename may need.
 
         This is done before the ENTERED record, which an attempt that is fenced off cannot publish.
         """
-        folders = WorkingFolders(self._services.fs)
+        directories = WorkingDirectories(self._services.fs)
         for swap in (unit.swap for unit in run.state.of_kind(*journal.INTENTS)):
             for path in (swap.aside, swap.old):
-                folders.create_above(run.path(path), run.folder, swap.live)
+                directories.create_above(run.path(path), run.directory, swap.live)
 
     def _recover_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         try:
@@ -142,21 +142,23 @@ class Recovery:
         try:
             self._delete_tmp(recovered)
         except OSError as error:
-            log.warning("did not delete all that was written in vain in %s: %s", recovered.run.folder, error)
+            log.warning(
+                "did not delete all that was written in vain in %s: %s", recovered.run.directory, error
+            )
 
     def _delete_tmp(self, recovered: RecoveredRun) -> None:
         kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
-        for entry in self._services.fs.list(recovered.run.folder):
-            if entry.is_dir and is_tmp_folder(entry.name):
+        for entry in self._services.fs.list(recovered.run.directory):
+            if entry.is_dir and is_tmp_directory(entry.name):
                 self._delete_except(entry.path, kept)
 
-    def _delete_except(self, folder: str, kept: set[str]) -> None:
-        if folder in kept:
+    def _delete_except(self, directory: str, kept: set[str]) -> None:
+        if directory in kept:
             return
-        if not any(is_below(path, folder) for path in kept):
-            self._services.fs.delete_tree(folder)
+        if not any(is_below(path, directory) for path in kept):
+            self._services.fs.delete_tree(directory)
             return
-        for entry in self._services.fs.list(folder):
+        for entry in self._services.fs.list(directory):
             if entry.is_dir:
                 self._delete_except(entry.path, kept)
 
@@ -175,7 +177,7 @@ def record(fs: DataDirectories, run: Run, swap: Swap, result: SwapResult) -> Non
     """
     run.journal.append(result.kind, units=[result.body(swap)])
     if result.kind != journal.COMMITTED or result.problem:
-        delete_rewritten(fs, run.folder, [swap])
+        delete_rewritten(fs, run.directory, [swap])
 
 
 _RESULT_TEXTS = {

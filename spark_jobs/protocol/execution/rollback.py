@@ -19,7 +19,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unr
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.leftovers import delete_rewritten
 from spark_jobs.protocol.swap.reverse import ReverseSwap
@@ -52,7 +52,7 @@ class _Ready:
 
 
 class Rollback(EndingWork[_Ready]):
-    """The restoration of the originals of one run folder.
+    """The restoration of the originals of one run directory.
 
     Args:
         newer: in a dry run, by live directory the newer run that still has to be taken back, so that what is live does
@@ -70,7 +70,7 @@ class Rollback(EndingWork[_Ready]):
         super().__init__(services, run, recovery)
         self._newer = newer
         self._on_new_data = on_new_data
-        self._folders = WorkingFolders(services.fs)
+        self._directories = WorkingDirectories(services.fs)
 
     @property
     def _executor(self) -> ReverseSwap:
@@ -92,7 +92,7 @@ class Rollback(EndingWork[_Ready]):
         started = time.monotonic()
         missing = self._executor.prepare(item.swap, self._on_new_data)
         aside = self.entered.path(item.swap.aside)
-        self._folders.create_above(aside, self.entered.folder, item.swap.live)
+        self._directories.create_above(aside, self.entered.directory, item.swap.live)
         return _Ready(item.swap, self._executor.changed_attributes_note(item.swap), started, missing)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
@@ -118,7 +118,7 @@ class Rollback(EndingWork[_Ready]):
         After a crash in between, the next recovery deletes what is left.
         """
         ended = [item.swap for item, result in zip(ready, results) if result.kind]
-        delete_rewritten(self.services.fs, self.entered.folder, ended, pool.map)
+        delete_rewritten(self.services.fs, self.entered.directory, ended, pool.map)
 
     def recovered(self, ready: _Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:
         return restored(ready.swap, found, ready.seconds, ready.note) if found else result

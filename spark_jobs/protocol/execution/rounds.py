@@ -28,7 +28,7 @@ from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import next_timestamp
-from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_directories
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class TableState:
     """The state that a compaction starts from.
 
     Attributes:
-        earlier: the folders of this run that earlier attempts have left.
+        earlier: the directories of this run that earlier attempts have left.
         recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
             verified are ready to be swapped.
         held_bytes: the bytes of originals that the other runs of the table keep.
-        resumed_settled: the run is resumed, and has no folders any more.
+        resumed_settled: the run is resumed, and has no directories any more.
     """
 
     plan: TablePlan
@@ -75,7 +75,7 @@ class Rounds:
     """The rounds of one table.
 
     Args:
-        runs: the folders of the run by home. It is updated in place: a folder may have another name afterwards.
+        runs: the directories of the run by home. It is updated in place: a directory may have another name afterwards.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Rounds:
         units = [unit for unit in plan.flagged if self._start.home(unit) == home]
         results = Waves(compaction, parallelism).run(units, self._resumed(home) if resume else ())
         self._runs[home] = compaction.entered
-        remove_empty_folders(self._services, compaction.entered, parallelism)
+        remove_empty_directories(self._services, compaction.entered, parallelism)
         return results
 
     def _resumed(self, home: Home) -> list[WrittenUnit]:

@@ -14,12 +14,12 @@ class StagedUnit:
     """The files of one unit, before they are moved into its new directory.
 
     Attributes:
-        folder: the URI of the directory that holds them.
+        directory: the URI of the directory that holds them.
         files: as they were listed before their footers were compared with those of the originals.
         seconds: the unit's share of the time, by its bytes.
     """
 
-    folder: str
+    directory: str
     files: FileListing
     written: WrittenGroup
     seconds: float

@@ -131,7 +131,7 @@ class TableCompaction:
         runs = self._session.runs()
         own = newest_generation(self._run_id, runs, self._session.settled(runs))
         found = self._session.recover(own)
-        return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
+        return {Home(parent(item.run.directory)): item for item in found if item.run.run_id == own}
 
     def _report_nothing(self, start: TableState) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
@@ -150,27 +150,27 @@ class TableCompaction:
         """
         facts = start.plan.facts
         own = homes(facts, []) if self._services.fs.status(facts.storage.location) is not None else []
-        resumed = [Home(parent(run.folder)) for run in start.earlier]
+        resumed = [Home(parent(run.directory)) for run in start.earlier]
         return list(dict.fromkeys([*own, *resumed, *(start.home(unit) for unit in start.plan.flagged)]))
 
     def _open(self, start: TableState) -> tuple[dict[Home, Run], bool]:
-        """Enter the folders that the run has, and open those that are missing.
+        """Enter the directories that the run has, and open those that are missing.
 
         Returns:
-            The folders by home, and whether all of them are new.
+            The directories by home, and whether all of them are new.
         """
         runs = {home: item.run for home, item in start.recovered.items()}
         for run in start.earlier:
-            home = Home(parent(run.folder))
+            home = Home(parent(run.directory))
             if home not in runs:
                 runs[home] = enter(run, self._session.leases, "compact")
         needed, fresh = self._homes(start), not runs
         for home in needed:
             if home not in runs:
-                runs[home] = self._open_folder(start, home, needed)
+                runs[home] = self._open_directory(start, home, needed)
         return runs, fresh
 
-    def _open_folder(self, start: TableState, home: Home, needed: Sequence[Home]) -> Run:
+    def _open_directory(self, start: TableState, home: Home, needed: Sequence[Home]) -> Run:
         fs, facts, leases = self._services.fs, start.plan.facts, self._session.leases
         turns, caches = bool(self._options.trusted_owners), self._session.caches
         return open_run(fs, home, start.run_id, facts, needed, leases, turns, caches)

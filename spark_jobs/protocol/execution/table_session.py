@@ -141,7 +141,7 @@ class TableSession:
             own: the id of a run that stays entered, and whose units that are ready to be swapped are kept.
         """
         self.leases.watch(home.path for home in homes(self.facts, self.units))
-        self.leases.take(parent(run.folder) for run in self._unfinished())
+        self.leases.take(parent(run.directory) for run in self._unfinished())
         self._delete_abandoned()
         # Listed again under the leases: before that, another job may have finished some runs. Now no job changes them.
         recovery, self.unresolved = self.recovery(), []
@@ -158,17 +158,17 @@ class TableSession:
         return recovered
 
     def _delete_abandoned(self) -> None:
-        """Delete folders that late tasks of dead drivers created again, once they are older than `staging_ttl`."""
+        """Delete directories that late tasks of dead drivers created again, once they are older than `staging_ttl`."""
         rules, future = self.table.writer_rules([self.services.now()]), FutureFiles()
         before = rules.dead_before or 0
-        old = [folder for folder in self._found.without_records.values() if folder.mtime < before]
-        for folder in self._found.without_records.values():
-            if folder.mtime >= (rules.future_from or folder.mtime + 1):
-                future.add(folder.path, folder.mtime)  # Nothing tells its age, so that it stays.
+        old = [directory for directory in self._found.without_records.values() if directory.mtime < before]
+        for directory in self._found.without_records.values():
+            if directory.mtime >= (rules.future_from or directory.mtime + 1):
+                future.add(directory.path, directory.mtime)  # Nothing tells its age, so that it stays.
         self.notes += [text for text in future.warnings() if text not in self.notes]
         if not old:
             return
-        self.leases.take(parent(folder.path) for folder in old)
+        self.leases.take(parent(directory.path) for directory in old)
         now = self.leases.taken() or self.services.now()
         before = int((now - self.options.staging_ttl).timestamp() * 1000)
         self.notes += delete_abandoned(self.services.fs, old, before)
@@ -178,7 +178,7 @@ class TableSession:
         return Recovery(self.services, self.leases, self.policy, self.verb)
 
     def close(self, runs: Sequence[Run]) -> str | None:
-        """Close the folders of a run: update its backup table, and publish a LEFT record.
+        """Close the directories of a run: update its backup table, and publish a LEFT record.
 
         Returns:
             The name of the backup table, or None.

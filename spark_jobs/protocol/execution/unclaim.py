@@ -10,7 +10,7 @@ from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.unit_results import UnitResult
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences
 
@@ -24,13 +24,13 @@ class Unclaim:
     def move_back(self, units: Sequence[UnitState]) -> None:
         """Move originals back that a cleanup claimed and did not delete, and journal them as COMMITTED."""
         fs = self._cleanup.services.fs
-        folders = WorkingFolders(fs)
+        directories = WorkingDirectories(fs)
         for state in units:
             swap = state.swap
             claimed, old = self._cleanup.claimed_path(swap), self._cleanup.entered.path(swap.old)
             whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
             if whole:
-                folders.create_above(old, self._cleanup.entered.folder, claimed)
+                directories.create_above(old, self._cleanup.entered.directory, claimed)
                 fs.move(claimed, old, swap.live_id)
             if whole or fs.identity(old) == swap.live_id:
                 self._cleanup.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])

@@ -10,7 +10,7 @@ from spark_jobs.core.messages.errors import UnitChanged, VerificationFailed
 from spark_jobs.core.values.attributes import Attributes, LostAttribute, check_lost, combine
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.file_system import FileSystem, Status
-from spark_jobs.protocol.runs.working_folders import CLOSED, WRITABLE
+from spark_jobs.protocol.runs.working_directories import CLOSED, WRITABLE
 
 _READ_BIT_OF_ALL = 0o004
 _PROBE = "_permissions"
@@ -27,7 +27,7 @@ class UnitAttributes:
 
     fs: FileSystem
     location: str
-    folder: Attributes
+    directory: Attributes
     file: Attributes
     lost: tuple[LostAttribute, ...]
     listed: frozenset[str]
@@ -50,18 +50,18 @@ class UnitAttributes:
         sampled = dict.fromkeys((*_one_file_per_value(listed), *sample))
         found = [fs.attributes(f"{location}/{name}") for name in sampled]
         file, lost = combine(found)
-        folder = fs.attributes(location)
+        directory = fs.attributes(location)
         if len({item.owner for item in found}) > 1 and not file.mode & _READ_BIT_OF_ALL:
             # A user who may only add files must not become the owner of a file that also holds rows of other users.
-            file = replace(file, owner=folder.owner)  # guard: owner_of_merged_files
-        return cls(fs, location, folder, file, tuple(lost), frozenset(listed.values()))
+            file = replace(file, owner=directory.owner)  # guard: owner_of_merged_files
+        return cls(fs, location, directory, file, tuple(lost), frozenset(listed.values()))
 
-    def check_folder(self) -> None:
+    def check_directory(self) -> None:
         """Raise UnitChanged if attributes of the directory have changed since they were read.
 
         Data to which access was removed meanwhile must not become readable again.
         """
-        if self.fs.attributes(self.location) != self.folder:
+        if self.fs.attributes(self.location) != self.directory:
             raise self._changed()
 
     def check_files(self, files: FileListing, entries: Sequence[Status]) -> None:
@@ -95,7 +95,7 @@ class UnitAttributes:
             Refusal: ATTRIBUTES, an attribute cannot be set.
         """
         warnings = check_lost(self.lost, policy, self._files)
-        wanted = replace(self.folder, mode=self.folder.mode | WRITABLE)
+        wanted = replace(self.directory, mode=self.directory.mode | WRITABLE)
         lost = self.fs.set_attributes(new, wanted)  # guard: folder_attributes_early
         warnings += check_lost(lost, policy, self.location)
         probed = (probes or Probes(self.fs)).lost(new, self)
@@ -124,7 +124,7 @@ class UnitAttributes:
             # guard: file_attributes
             warnings += check_lost(self.fs.set_attributes(entry.path, self.file), policy, self._files)
         warnings += check_lost(
-            self.fs.set_attributes(new, self.folder), policy, self.location
+            self.fs.set_attributes(new, self.directory), policy, self.location
         )  # guard: folder_attributes
         return warnings
 
@@ -146,11 +146,11 @@ class Probes:
 
     def lost(self, new: str, unit: UnitAttributes) -> Sequence[LostAttribute]:
         """Return what cannot be set on files of a new directory, which has its attributes already."""
-        for folder, file, known in self._known:
-            if (folder, file) == (unit.folder, unit.file):
+        for directory, file, known in self._known:
+            if (directory, file) == (unit.directory, unit.file):
                 return known
         found = self._probe(f"{new}/{_PROBE}", unit.file)
-        self._known.append((unit.folder, unit.file, found))
+        self._known.append((unit.directory, unit.file, found))
         return found
 
     def _probe(self, path: str, file: Attributes) -> Sequence[LostAttribute]:

@@ -33,7 +33,7 @@ from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
 from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
@@ -48,7 +48,7 @@ class UnitWriter:
     """The writer of the units of one home.
 
     Args:
-        path: returns the URI of a path below the run's folder, under the folder's current name.
+        path: returns the URI of a path below the run's directory, under the directory's current name.
         admission: that of the job.
     """
 
@@ -71,7 +71,7 @@ class UnitWriter:
         self.groups = GroupWriter(services, table)
         self.footers = FooterStore(services, table)
         policy = table.options.attributes
-        self._folders = WorkingFolders(services.fs, lambda lost, path: check_lost(lost, policy, path))
+        self._directories = WorkingDirectories(services.fs, lambda lost, path: check_lost(lost, policy, path))
         self._probes = Probes(services.fs)
 
     def write(self, plan: UnitPlan) -> WrittenUnit | Decision:
@@ -103,7 +103,7 @@ class UnitWriter:
             return found
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
-        warnings = [*self._create_above(layout.tmp_folder, plan), *self._create(new, attributes)]
+        warnings = [*self._create_above(layout.tmp_directory, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
         return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
@@ -179,7 +179,7 @@ class UnitWriter:
         """
         started = self._services.clock.monotonic() - staged.seconds
         for file in staged.files.data:
-            self._services.fs.rename(f"{staged.folder}/{file.name}", f"{draft.new}/{file.name}")
+            self._services.fs.rename(f"{staged.directory}/{file.name}", f"{draft.new}/{file.name}")
         return self._finish(draft, [staged.written], started, lambda found: staged.check(draft.new, found))
 
     def cause(self, plan: UnitPlan, error: Exception | Decision) -> Exception | Decision:
@@ -266,34 +266,34 @@ class UnitWriter:
             spec=unit.spec,
             live=unit.location,
             new=self._new_path(plan),
-            old=self._path_in(layout.old_folder, plan),
-            aside=self._path_in(layout.aside_folder, plan),
-            conflict=self._path_in(layout.conflict_folder, plan),
+            old=self._path_in(layout.old_directory, plan),
+            aside=self._path_in(layout.aside_directory, plan),
+            conflict=self._path_in(layout.conflict_directory, plan),
             live_id=live_id,
             new_id=new_id,
             originals=before,
             compacted=compacted,
             rows=rows,
         )
-        for folder in (layout.old_folder, layout.aside_folder):
-            self._create_above(folder, plan)
+        for directory in (layout.old_directory, layout.aside_directory):
+            self._create_above(directory, plan)
         return swap
 
-    def _create_above(self, folder: Callable[[str], str], plan: UnitPlan) -> Sequence[str]:
-        """Create the folders above a unit's path in the run. Return warnings."""
-        path = self._path(self._path_in(folder, plan))
-        return self._folders.create_above(path, self._path("").rstrip("/"), plan.unit.location)
+    def _create_above(self, directory: Callable[[str], str], plan: UnitPlan) -> Sequence[str]:
+        """Create the directories above a unit's path in the run. Return warnings."""
+        path = self._path(self._path_in(directory, plan))
+        return self._directories.create_above(path, self._path("").rstrip("/"), plan.unit.location)
 
     def _new_path(self, plan: UnitPlan) -> str:
-        return self._path_in(layout.tmp_folder, plan)
+        return self._path_in(layout.tmp_directory, plan)
 
-    def _path_in(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
-        return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
+    def _path_in(self, directory: Callable[[str], str], plan: UnitPlan) -> str:
+        return f"{directory(self._stamp)}/{self._home.relative(plan.unit.location)}"
 
     def discard(self, plan: UnitPlan) -> None:
         """Delete what a failed write has left.
 
-        The directory never was live and is in the run's own folder, so it holds no files of other writers.
+        The directory never was live and is in the run's own directory, so it holds no files of other writers.
         """
         path = self._path(self._new_path(plan))
         try:

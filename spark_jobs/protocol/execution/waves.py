@@ -27,7 +27,7 @@ Ready = TypeVar("Ready")
 
 
 class UnitWork(ABC, Generic[Item, Ready]):
-    """The work of a verb on the units of one run folder. The run must have been entered.
+    """The work of a verb on the units of one run directory. The run must have been entered.
 
     Attributes:
         units_per_thread: the size of a wave is this number times `parallelism`: few records are written, and a kill
@@ -37,7 +37,7 @@ class UnitWork(ABC, Generic[Item, Ready]):
     units_per_thread = 4
 
     def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
-        #: Replaced when the folder is renamed, because the effect of a call was unknown.
+        #: Replaced when the directory is renamed, because the effect of a call was unknown.
         self.entered = run
         self.services = services
         self.recovery = recovery
@@ -160,7 +160,7 @@ class Waves(Generic[Item, Ready]):
         """Recover the run, and return the results with those of units whose outcome was unknown.
 
         The server may still execute a call that it answered with an error. Then a record about the unit would be wrong.
-        The server cannot do so after the recovery has renamed the run's folder, so the swap state is read only then.
+        The server cannot do so after the recovery has renamed the run's directory, so the swap state is read only then.
         """
         recovered = self._work.recovery.run(self._work.entered)
         self._work.entered = recovered.run

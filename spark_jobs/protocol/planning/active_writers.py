@@ -10,19 +10,19 @@ from spark_jobs.core.values import legacy_leftovers
 from spark_jobs.core.values.layout import ancestors
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.values.other_writers import WriterRules, moment
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 
 
-def check_writers(folders: Folders, location: str, root: str, rules: WriterRules) -> None:
+def check_writers(directories: Directories, location: str, root: str, rules: WriterRules) -> None:
     """Raise Refusal for staging of a writer, or leftovers of another tool, in a directory above the unit.
 
     The directories up to the table's root are checked. Staging that was not changed for `staging_ttl` belongs to a
     writer that has died. Staging beside a table without partitions is not part of the table.
     """
-    for folder in ancestors(location, root):
-        if location != root and folder != root:  # guard: table_format_marks_between
-            eligibility.check_marks(folders(folder).names, folder)
-        for entry in folders(folder).suspects(name_of(location), rules):
+    for directory in ancestors(location, root):
+        if location != root and directory != root:  # guard: table_format_marks_between
+            eligibility.check_marks(directories(directory).names, directory)
+        for entry in directories(directory).suspects(name_of(location), rules):
             staging = rules.is_staging(entry.name, entry.is_dir) and location != root
             if staging and rules.may_be_active(entry.path, entry.mtime):  # guard: staging_above_unit
                 raise Refusal(
@@ -32,10 +32,10 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
                 )
             if location != root and not entry.is_dir:
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
-    check_leftovers(folders, location, rules)
+    check_leftovers(directories, location, rules)
 
 
-def check_leftovers(folders: Folders, location: str, rules: WriterRules) -> None:
+def check_leftovers(directories: Directories, location: str, rules: WriterRules) -> None:
     """Raise Refusal for what Lakekeeper 0.0.6 has left beside the unit; of a missing one it may be the only copy.
 
     Raises:
@@ -43,7 +43,7 @@ def check_leftovers(folders: Folders, location: str, rules: WriterRules) -> None
     """
     found = [
         entry.path
-        for entry in folders(parent(location)).suspects(name_of(location), rules)
+        for entry in directories(parent(location)).suspects(name_of(location), rules)
         if legacy_leftovers.is_leftover_of(entry.path, [location])
     ]
     if found:

@@ -90,7 +90,7 @@ def _runs(table: DroppedTable) -> list[Run]:
 
 def _homes(table: DroppedTable, runs: Sequence[Run]) -> list[str]:
     own = Home.of_table(table.root, table.partitioned).path
-    return list(dict.fromkeys([own, *(parent(run.folder) for run in runs)]))
+    return list(dict.fromkeys([own, *(parent(run.directory) for run in runs)]))
 
 
 def _places(table: DroppedTable, runs: Sequence[Run]) -> list[str]:

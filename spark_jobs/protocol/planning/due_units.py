@@ -39,9 +39,9 @@ class Resumed:
     originals: Mapping[str, FileListing] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run_id: str, folders: Iterable[Run]) -> Resumed:
+    def of(cls, run_id: str, directories: Iterable[Run]) -> Resumed:
         """Return the run with these directories; a run without any begins only now."""
-        held = (unit for run in folders for unit in run.state.units.values() if not unit.final)
+        held = (unit for run in directories for unit in run.state.units.values() if not unit.final)
         return cls(run_id, {each.swap.unit.key: each.swap.originals for each in held if each.committed_at})
 
 

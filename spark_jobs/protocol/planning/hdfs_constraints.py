@@ -100,9 +100,9 @@ class HdfsConstraints:
         limited = any(quota.space is not None for quota in quotas)
         own = self._need(unit, health, limited) if quotas else Need()
         # guard: quota_shared
-        needs = {quota.folder: claimed.get(quota.folder, RUN) + own for quota in quotas}
+        needs = {quota.directory: claimed.get(quota.directory, RUN) + own for quota in quotas}
         for quota in quotas:
-            lack = shortfall(quota, needs[quota.folder], self._options.parallelism)
+            lack = shortfall(quota, needs[quota.directory], self._options.parallelism)
             if lack:
                 return unit.refused(Refusal(RefusalCode.QUOTA, lack))
         claimed.update(needs)
@@ -132,17 +132,17 @@ class HdfsConstraints:
         Directories above the root are not read: if one has no quota, the NameNode counts all files below it. HDFS
         enforces a quota that is not checked here during the write, and nothing is lost.
         """
-        named = [self._fs.qualify(folder) for folder in self._options.quota_folders]
-        folders = [folder for folder in named if is_below(base, folder) or base == folder]
+        named = [self._fs.qualify(directory) for directory in self._options.quota_folders]
+        directories = [directory for directory in named if is_below(base, directory) or base == directory]
         found = [
-            self._quota(folder)
-            for folder in dict.fromkeys([*([base] if base == self._root else []), *folders])
+            self._quota(directory)
+            for directory in dict.fromkeys([*([base] if base == self._root else []), *directories])
         ]
         return [quota for quota in found if quota is not None]
 
-    def _quota(self, folder: str) -> Quota | None:
+    def _quota(self, directory: str) -> Quota | None:
         try:
-            return self._fs.quota(folder)
+            return self._fs.quota(directory)
         except OSError:
             return None
 

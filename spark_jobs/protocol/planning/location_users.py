@@ -135,6 +135,6 @@ class LocationUsers:
             return None
 
 
-def _within(place: str, folder: str) -> bool:
-    place, folder = uri_path(place), uri_path(folder)
-    return place == folder or is_below(place, folder)
+def _within(place: str, directory: str) -> bool:
+    place, directory = uri_path(place), uri_path(directory)
+    return place == directory or is_below(place, directory)

@@ -14,12 +14,12 @@ from spark_jobs.core.rules.eligibility import check_marks
 from spark_jobs.core.values.layout import is_below
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
 
 
-def check_outside(fs: FileSystem, folders: Folders, trust: Trust, location: str, root: str) -> None:
+def check_outside(fs: FileSystem, directories: Directories, trust: Trust, location: str, root: str) -> None:
     """Raise Refusal if a partition outside the root may belong to an account that is not trusted.
 
     The owner of the directory decides. Its permissions prove nothing, because the account of the jobs may be allowed to
@@ -31,8 +31,8 @@ def check_outside(fs: FileSystem, folders: Folders, trust: Trust, location: str,
     found = fs.status(location)
     if found is not None:
         trust.check_partition(found)  # guard: owner_of_partition_outside
-    for folder in _table_roots(location):
-        check_marks(folders(folder).names, folder)  # guard: table_format_marks_outside
+    for directory in _table_roots(location):
+        check_marks(directories(directory).names, directory)  # guard: table_format_marks_outside
 
 
 def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[str], trust: Trust) -> None:
@@ -69,7 +69,7 @@ def _table_roots(location: str) -> list[str]:
 
     They are above the directories of partition values, and above `data`, a directory that Iceberg has in its root.
     """
-    folder = parent(location)
-    while "=" in name_of(folder):
-        folder = parent(folder)
-    return [folder, parent(folder)] if name_of(folder) == "data" else [folder]
+    directory = parent(location)
+    while "=" in name_of(directory):
+        directory = parent(directory)
+    return [directory, parent(directory)] if name_of(directory) == "data" else [directory]

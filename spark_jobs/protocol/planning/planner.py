@@ -26,9 +26,9 @@ from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.open_store import OpenStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
-from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.planning.table import Table
@@ -70,7 +70,7 @@ class Planner:
         selected = wanted is not None
         self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
-        self._folders = Folders(table.services.fs.list)
+        self._directories = Directories(table.services.fs.list)
 
     def analyze(self) -> TablePlan:
         """Return the plan for a report, and keep what was found for the next analysis.
@@ -174,7 +174,7 @@ class Planner:
 
     def _check_root(self) -> None:
         try:
-            names = self._folders(self._table.root).names
+            names = self._directories(self._table.root).names
         except FileNotFoundError:
             return
         eligibility.check_marks(names, self._table.root)
@@ -184,7 +184,7 @@ class Planner:
         if not self._table.partitioned or self._table.units:
             return None
         try:
-            found = self._folders(self._table.root).partitions_of(self._table.facts.partition_keys[0])
+            found = self._directories(self._table.root).partitions_of(self._table.facts.partition_keys[0])
         except FileNotFoundError:
             return None
         if not found:
@@ -240,7 +240,7 @@ class Planner:
         planner = UnitPlanner(
             self._table,
             overlapping(self._table.units, self._table.facts),
-            self._folders,
+            self._directories,
             rules,
             self._trust,
             self._due,

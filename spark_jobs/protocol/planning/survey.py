@@ -23,7 +23,7 @@ from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.core.values.file_times import millis_of
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
-from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
+from spark_jobs.protocol.commit_log.hint_directories import ensure_hint_directory
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unreadable_units import lasts
@@ -132,7 +132,7 @@ class Survey:
             return
         try:
             worth = len(now) >= _WORTH_A_HOME
-            if ensure_hint_folder(self._table.services.fs, self._analysed.folder, worth_a_home=worth):
+            if ensure_hint_directory(self._table.services.fs, self._analysed.directory, worth_a_home=worth):
                 self._analysed.publish(now)
         except Exception as error:
             log.info(

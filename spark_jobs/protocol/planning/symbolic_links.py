@@ -5,16 +5,16 @@ from __future__ import annotations
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.values.model import parent
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 
 
-def check_no_link(folders: Folders, location: str) -> None:
+def check_no_link(directories: Directories, location: str) -> None:
     """Raise Refusal for a unit that is a symbolic link.
 
     A swap would rename the link. A relative one leads nowhere then, and what others write where it has led would be in
     no table any more.
     """
-    found = folders(parent(location)).by_path.get(location)
+    found = directories(parent(location)).by_path.get(location)
     if found is not None and found.link:  # guard: units_are_no_links
         raise Refusal(
             RefusalCode.SYMLINK,

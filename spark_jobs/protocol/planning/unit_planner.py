@@ -28,7 +28,7 @@ from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.measuring.progress_log import with_progress
 from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.permissions import not_readable
 from spark_jobs.protocol.planning.symbolic_links import check_no_link
@@ -60,7 +60,7 @@ class UnitPlanner:
 
     Attributes:
         overlaps: by unit key, the other location that overlaps with the unit's location.
-        folders: the directories above the units.
+        directories: the directories above the units.
         known: figures of earlier listings.
         basis: the verdicts of earlier analyses that are based on this count; None if all flagged units are listed.
         due: tells which of the units with small files are due.
@@ -69,7 +69,7 @@ class UnitPlanner:
 
     table: Table
     overlaps: Mapping[str, str]
-    folders: Folders
+    directories: Directories
     rules: WriterRules
     trust: Trust
     due: DueUnits
@@ -120,18 +120,18 @@ class UnitPlanner:
             return act(work)
         except FileNotFoundError:
             with suppress(FileNotFoundError):
-                check_leftovers(self.folders, work.unit.location, self.rules)
+                check_leftovers(self.directories, work.unit.location, self.rules)
             nothing = FileListing(())
             return UnitPlan.listed(work.unit, nothing, assess(nothing, self.table.options.thresholds()))
 
     def _list_parents(self, found: Iterable[_Work], pool: Pool) -> None:
         """List the directories that contain units, if figures may be known. After an error they are listed again."""
         paths = dict.fromkeys(parent(work.unit.location) for work in found if self.table.partitioned)
-        lacking = [path for path in paths if path not in self.folders]
+        lacking = [path for path in paths if path not in self.directories]
         for part, listings in zip(_parts(lacking), pool.map(self._list, _parts(lacking))):
             for path, entries in zip(part, listings):
                 if not isinstance(entries, OSError):
-                    self.folders.add(path, entries)
+                    self.directories.add(path, entries)
 
     def _list(self, paths: Sequence[str]) -> list[Sequence[Status] | OSError]:
         return list(self.table.services.fs.list_each(paths))
@@ -152,7 +152,7 @@ class UnitPlanner:
         unread = surveyed.verdict is None or not surveyed.verdict.holds(self.basis, options.verify)
         if not self.due.can_judge(surveyed.figures) or (unread and not self.due.conditions.given):
             return None
-        check_writers(self.folders, unit.location, self.table.root, self.rules)
+        check_writers(self.directories, unit.location, self.table.root, self.rules)
         work.unlisted = unread
         plan = UnitPlan.known(unit, health, surveyed.judge(None) if unread else surveyed)
         return replace(plan, surveyed=surveyed)
@@ -165,7 +165,7 @@ class UnitPlanner:
         if not self.table.partitioned:
             return None
         try:
-            found = self.folders(parent(unit.location)).by_path.get(unit.location)
+            found = self.directories(parent(unit.location)).by_path.get(unit.location)
         except FileNotFoundError:
             return None
         return found.mtime if found else None
@@ -184,8 +184,8 @@ class UnitPlanner:
         if self.origins is not None:
             self.origins.add_unit(entry for entry in entries if not entry.is_dir)
         files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
-        check_writers(self.folders, unit.location, self.table.root, self.rules)
-        check_no_link(self.folders, unit.location)
+        check_writers(self.directories, unit.location, self.table.root, self.rules)
+        check_no_link(self.directories, unit.location)
         facts, options = self.table.facts, self.table.options
         health = assess(files, options.thresholds())
         plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
@@ -232,7 +232,7 @@ class UnitPlanner:
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
         check_lengths(self.table.root, unit.location)
-        check_outside(self.table.services.fs, self.folders, self.trust, unit.location, self.table.root)
+        check_outside(self.table.services.fs, self.directories, self.trust, unit.location, self.table.root)
 
 
 def _replication(files: FileListing, entries: Sequence[Status]) -> int | None:

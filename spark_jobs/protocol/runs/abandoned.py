@@ -9,13 +9,13 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.values.layout import RECORDS, is_tmp_folder
+from spark_jobs.core.values.layout import RECORDS, is_tmp_directory
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 log = logging.getLogger("lakekeeper")
 
 
-def delete_abandoned(fs: FileSystem, folders: Iterable[Status], before: int) -> list[str]:
+def delete_abandoned(fs: FileSystem, directories: Iterable[Status], before: int) -> list[str]:
     """Delete run directories without records, if nothing in them has changed since `before`.
 
     Only rewritten files that no journal names are deleted: they have never been live. A directory with any other file
@@ -28,43 +28,43 @@ def delete_abandoned(fs: FileSystem, folders: Iterable[Status], before: int) -> 
     Returns:
         What was deleted, and what was kept and why, for the report.
     """
-    texts = (_delete(fs, folder, before) for folder in folders)
+    texts = (_delete(fs, directory, before) for directory in directories)
     return [text for text in texts if text]
 
 
-def _delete(fs: FileSystem, folder: Status, before: int) -> str | None:
+def _delete(fs: FileSystem, directory: Status, before: int) -> str | None:
     try:
-        if max(entry.mtime for entry in _walk(fs, folder)) >= before:  # guard: abandoned_is_old
+        if max(entry.mtime for entry in _walk(fs, directory)) >= before:  # guard: abandoned_is_old
             return None
-        other = other_content(fs, folder.path)
+        other = other_content(fs, directory.path)
         if other:  # guard: abandoned_holds_nothing_else
             return WarningCode.JOURNAL_MISSING.text(
-                f"{folder.path} has no journal, but holds {other}: if its journal was deleted, it may hold originals."
-                " Nothing in it is deleted; docs/manual-restore.md says how to restore originals"
+                f"{directory.path} has no journal, but holds {other}: if its journal was deleted, it may hold"
+                " originals. Nothing in it is deleted; docs/manual-restore.md says how to restore originals"
             )
-        fs.delete_tree(folder.path)
+        fs.delete_tree(directory.path)
     except OSError as error:
         return WarningCode.FOLDER_NOT_DELETED.text(
-            f"{folder.path} has no journal, and could not be deleted: {error}"
+            f"{directory.path} has no journal, and could not be deleted: {error}"
         )
     return WarningCode.FOLDER_ABANDONED.text(
-        f"deleted {folder.path}, which tasks of a driver that has died had created again: it had no journal"
+        f"deleted {directory.path}, which tasks of a driver that has died had created again: it had no journal"
     )
 
 
-def _walk(fs: FileSystem, folder: Status) -> Iterator[Status]:
-    yield folder
-    for entry in fs.list(folder.path):
+def _walk(fs: FileSystem, directory: Status) -> Iterator[Status]:
+    yield directory
+    for entry in fs.list(directory.path):
         if entry.is_dir:
             yield from _walk(fs, entry)
         else:
             yield entry
 
 
-def other_content(fs: FileSystem, folder: str) -> str | None:
+def other_content(fs: FileSystem, directory: str) -> str | None:
     """Return the name of an entry that is neither a directory for rewritten files nor an empty journal; or None."""
-    for entry in fs.list(folder):
-        if entry.is_dir and is_tmp_folder(entry.name):
+    for entry in fs.list(directory):
+        if entry.is_dir and is_tmp_directory(entry.name):
             continue
         if entry.is_dir and entry.name == RECORDS:
             kept = [record.name for record in fs.list(entry.path) if not record.name.startswith(".")]

@@ -24,7 +24,7 @@ from spark_jobs.core.values.numbered_names import PADDED, following
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.runs.rights import writing_in
-from spark_jobs.protocol.runs.trust import RunFolderTrust
+from spark_jobs.protocol.runs.trust import RunDirectoryTrust
 
 #: The file name of a published record.
 _NUMBERED = re.compile(rf"({PADDED})\.json\Z")
@@ -75,13 +75,13 @@ class Journal:
     def __init__(
         self,
         fs: RecordFiles,
-        folder: str,
-        trust: RunFolderTrust | None = None,
+        directory: str,
+        trust: RunDirectoryTrust | None = None,
         now: Callable[[], datetime] = utc_now,
         cache: JournalCache | None = None,
     ) -> None:
         self._fs = fs
-        self.folder = folder
+        self.directory = directory
         self._trust = trust
         self._now = now
         self._cache = cache or JournalCache()
@@ -90,11 +90,11 @@ class Journal:
 
     @property
     def path(self) -> str:
-        return f"{self.folder}/{RECORDS}"
+        return f"{self.directory}/{RECORDS}"
 
-    def moved(self, folder: str) -> Journal:
+    def moved(self, directory: str) -> Journal:
         """Return the same journal under the new name of its directory."""
-        return Journal(self._fs, folder, self._trust, self._now, self._cache)
+        return Journal(self._fs, directory, self._trust, self._now, self._cache)
 
     def open(self) -> None:
         """Create the directory for records.
@@ -118,7 +118,7 @@ class Journal:
         with self._lock:
             number = following(self._last if self._last is not None else self._count(), self.path)
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
-            with writing_in(self._fs, self.folder, with_content=True):
+            with writing_in(self._fs, self.directory, with_content=True):
                 self._fs.create(staged, data)
             self._publish(staged, self._numbered(number))
             self._last = number
@@ -181,7 +181,7 @@ class Journal:
         new = list(published.items())[len(known.files) :]
         records = (_dated(self._record(number), file.mtime) for number, file in new)
         state = journal.fold(records, known.state)
-        bounded = within(state, parent(self.folder)) if state else None  # guard: journal_in_bounds
+        bounded = within(state, parent(self.directory)) if state else None  # guard: journal_in_bounds
         for number, _ in new:
             self._cache.written.pop(number, None)
         return _Folded(files, state, bounded)
@@ -228,12 +228,12 @@ class Run:
     """A run found on the file system."""
 
     run_id: str
-    folder: str
+    directory: str
     journal: Journal
     state: RunState
 
     def path(self, relative: str) -> str:
-        return f"{self.folder}/{relative}"
+        return f"{self.directory}/{relative}"
 
     def current(self) -> RunState:
         """Return the state of the journal now; `state` is that of the time when the run was found."""
@@ -253,7 +253,7 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
     and its record counts for the others too.
     """
     unsettled = False
-    for run in sorted(runs, key=lambda run: parent(run.folder) in run.state.homes[:1]):
+    for run in sorted(runs, key=lambda run: parent(run.directory) in run.state.homes[:1]):
         state = run.current()
         unsettled = unsettled or state.unsettled
         if state.entered:

@@ -10,7 +10,7 @@ from spark_jobs.protocol.file_system import RecordFiles
 
 
 @contextmanager
-def writing_in(fs: RecordFiles, folder: str, *, with_content: bool = False) -> Iterator[None]:
+def writing_in(fs: RecordFiles, directory: str, *, with_content: bool = False) -> Iterator[None]:
     """Name the command that ends it where a directory that belongs to another account cannot be written to.
 
     Args:
@@ -19,16 +19,16 @@ def writing_in(fs: RecordFiles, folder: str, *, with_content: bool = False) -> I
     try:
         yield
     except PermissionError as error:
-        remedy = _remedy(fs, folder, with_content=with_content)
+        remedy = _remedy(fs, directory, with_content=with_content)
         raise PermissionError(f"{error}{remedy}") from None
 
 
-def _remedy(fs: RecordFiles, folder: str, *, with_content: bool) -> str:
+def _remedy(fs: RecordFiles, directory: str, *, with_content: bool) -> str:
     """Return nothing for a directory that is missing, or that belongs to the account of the job."""
     try:
-        found, user = fs.status(folder), fs.user()
+        found, user = fs.status(directory), fs.user()
     except OSError:
         return ""
     if found is None or found.owner in ("", user):
         return ""
-    return not_writable(folder, found.owner, user, with_content=with_content)
+    return not_writable(directory, found.owner, user, with_content=with_content)

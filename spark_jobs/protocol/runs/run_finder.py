@@ -13,13 +13,13 @@ from spark_jobs.core.records.journal import INTENTS
 from spark_jobs.core.records.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.records.settled_runs import SettledRun
 from spark_jobs.core.rules.eligibility import TableFacts, may_have_runs
-from spark_jobs.core.values.layout import Home, RunFolder, is_home_of_one_directory
+from spark_jobs.core.values.layout import Home, RunDirectory, is_home_of_one_directory
 from spark_jobs.core.values.model import Unit, name_of, parent
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.home_format import check_format
 from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run
 from spark_jobs.protocol.runs.settled_store import SettledStore
-from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
+from spark_jobs.protocol.runs.trust import RunDirectoryTrust, Trust
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
@@ -83,8 +83,8 @@ class TableRuns:
         while paths:
             path = paths.pop()
             for run in self._in(path):
-                if run.folder not in found:
-                    found[run.folder] = run
+                if run.directory not in found:
+                    found[run.directory] = run
                     paths.extend(home for home in self._followed(run.state.homes) if home != path)
         return _oldest_first(found.values())
 
@@ -98,26 +98,26 @@ class TableRuns:
         """
         found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
         ids = {run.run_id for run in found}
-        present = {run.state.folder_id for run in runs if run.run_id in ids}
-        return sorted((run for run in found if run.folder_id not in present), key=lambda run: run.started)
+        present = {run.state.directory_id for run in runs if run.run_id in ids}
+        return sorted((run for run in found if run.directory_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:
         """Return the unfinished runs. Of a finished run only the last record is read."""
         paths = sorted(set(self._homes))
         found: list[Run] = []
         for path in paths:
-            for folder, identity in self._folders(path):
-                named = self._followed(self._add_unfinished(folder, identity, found))
+            for directory, identity in self._directories(path):
+                named = self._followed(self._add_unfinished(directory, identity, found))
                 paths += sorted(set(named) - set(paths))
         return _oldest_first(run for run in found if run.is_of(self._table, self._location))
 
     def _in(self, home: str) -> list[Run]:
-        found = [self._run(folder, identity) for folder, identity in self._folders(home)]
+        found = [self._run(directory, identity) for directory, identity in self._directories(home)]
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
 
-    def _journal(self, folder: Status) -> Journal:
-        trust = RunFolderTrust(self._trust_in(parent(folder.path)), folder)
-        return Journal(self._fs, folder.path, trust, cache=self._caches[folder.path])
+    def _journal(self, directory: Status) -> Journal:
+        trust = RunDirectoryTrust(self._trust_in(parent(directory.path)), directory)
+        return Journal(self._fs, directory.path, trust, cache=self._caches[directory.path])
 
     def _trust_in(self, home: str) -> Trust:
         return self._trust if home == self._homes[0] else self._trust_outside
@@ -134,7 +134,7 @@ class TableRuns:
             home for home in homes if is_home_of_one_directory(name_of(home)) and server_of(home) == server
         ]
 
-    def _folders(self, home: str) -> list[tuple[Status, str | None]]:
+    def _directories(self, home: str) -> list[tuple[Status, str | None]]:
         """Return the run directories in a home, and the identity of the home. Raise Refusal for any other home."""
         try:
             entries = self._fs.list(home)
@@ -144,46 +144,46 @@ class TableRuns:
             found = OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
             raise Refusal(RefusalCode.NOT_WRITABLE, str(found), found.command)  # guard: home_is_a_directory
         check_format(home, [entry.name for entry in entries])
-        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
-        identity = self._fs.identity(home) if folders else None
-        return [(folder, identity) for folder in folders]
+        directories = [entry for entry in entries if entry.is_dir and RunDirectory.parse(entry.name)]
+        identity = self._fs.identity(home) if directories else None
+        return [(directory, identity) for directory in directories]
 
-    def _add_unfinished(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
+    def _add_unfinished(self, directory: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Add the run to `found` if it is unfinished. Return the homes that it names."""
         try:
-            with _readable(folder.path):
-                last = self._journal(folder).last()
-                closing = ClosingRecord.of(last, parent(folder.path)) if last else None
+            with _readable(directory.path):
+                last = self._journal(directory).last()
+                closing = ClosingRecord.of(last, parent(directory.path)) if last else None
         except FileNotFoundError:
-            self.without_records[folder.path] = folder
+            self.without_records[directory.path] = directory
             return ()
         if closing and not closing.unsettled:
             if closing.home_id != identity:  # guard: copied_closing
-                self._note(folder.path)
+                self._note(directory.path)
                 return ()
             return closing.homes  # guard: homes_by_journal
-        run = self._run(folder, identity)
+        run = self._run(directory, identity)
         if run is not None and run.state.unfinished:
             found.append(run)
         return run.state.homes if run else ()
 
-    def _run(self, folder: Status, identity: str | None) -> Run | None:
+    def _run(self, directory: Status, identity: str | None) -> Run | None:
         """Return the run in a directory; None if it has no record yet, or came with a copy."""
-        journal_ = self._journal(folder)
+        journal_ = self._journal(directory)
         try:
-            with _readable(folder.path):
+            with _readable(directory.path):
                 state = journal_.state()
         except FileNotFoundError:
-            self.without_records[folder.path] = folder
+            self.without_records[directory.path] = directory
             return None
         if state is None:
-            self.without_records[folder.path] = folder
+            self.without_records[directory.path] = directory
             return None
-        parsed = RunFolder.parse(folder.name)
-        assert parsed is not None, folder  # noqa: S101 - for mypy: found by such a name
-        run = Run(parsed.run_id, folder.path, journal_, state)
+        parsed = RunDirectory.parse(directory.name)
+        assert parsed is not None, directory  # noqa: S101 - for mypy: found by such a name
+        run = Run(parsed.run_id, directory.path, journal_, state)
         if not self._written_here(run, identity):  # guard: copied_run
-            self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
+            self._note(directory.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
             self.left_in_copies.update(
                 {u.swap.unit.key: run.path(u.swap.old) for u in state.of_kind(*INTENTS)}
             )
@@ -192,22 +192,22 @@ class TableRuns:
 
     def _written_here(self, run: Run, identity: str | None) -> bool:
         """Tell whether the run was written in this home and in this directory."""
-        return run.state.home_id == identity and run.state.folder_id == self._fs.identity(run.folder)
+        return run.state.home_id == identity and run.state.directory_id == self._fs.identity(run.directory)
 
-    def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
-        self._copied[folder] = WarningCode.JOURNAL_OF_COPY.text(
-            f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
-            f" ignored. {runs.of_copy(folder, open_units)}"
+    def _note(self, directory: str, open_units: Sequence[str] = ()) -> None:
+        self._copied[directory] = WarningCode.JOURNAL_OF_COPY.text(
+            f"{directory} came here with a copy of another directory: its journal describes other directories, and is"
+            f" ignored. {runs.of_copy(directory, open_units)}"
         )
 
 
 @contextmanager
-def _readable(folder: str) -> Iterator[None]:
+def _readable(directory: str) -> Iterator[None]:
     """Name the run's directory in the error if its journal cannot be read."""
     try:
         yield
     except Unsafe as error:
-        raise UnreadableRun(str(error), folder) from None
+        raise UnreadableRun(str(error), directory) from None
 
 
 def _oldest_first(runs: Iterable[Run]) -> list[Run]:

@@ -49,14 +49,14 @@ def take_over(fs: FileSystem, run: Run) -> Run:
 
     This fences off all earlier attempts: the paths of their renames and records do not exist any more.
     """
-    folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
+    directory = f"{parent(run.directory)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
     try:
-        fs.rename(run.folder, folder)  # guard: fence_by_rename
+        fs.rename(run.directory, directory)  # guard: fence_by_rename
     except OSError:
-        if fs.status(folder) is None:
+        if fs.status(directory) is None:
             raise
-    journal_ = run.journal.moved(folder)
-    return Run(run.run_id, folder, journal_, journal_.state() or run.state)
+    journal_ = run.journal.moved(directory)
+    return Run(run.run_id, directory, journal_, journal_.state() or run.state)
 
 
 def enter(run: Run, leases: LeaseSet, verb: str) -> Run:
@@ -68,7 +68,7 @@ def enter(run: Run, leases: LeaseSet, verb: str) -> Run:
     Raises:
         LeaseLost: the lease is not held, or another job has taken it over.
     """
-    leases.require(parent(run.folder))
+    leases.require(parent(run.directory))
     run.journal.append(journal.ENTERED, verb=verb)
     leases.check()  # guard: lease_held_on_enter
     return replace(run, state=run.current())
@@ -95,11 +95,11 @@ def open_run(
         LeaseLost: another job has taken over the lease of the home.
         Refusal: the directory cannot be closed to other accounts.
     """
-    folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
-    journal_ = Journal(fs, folder, cache=None if caches is None else caches[folder])
-    fs.mkdirs(folder)
+    directory = home.run_directory(run_id, uuid.uuid4().hex[:12])
+    journal_ = Journal(fs, directory, cache=None if caches is None else caches[directory])
+    fs.mkdirs(directory)
     # The directory is closed while it is empty. After a kill here it has no record, so it is not taken for a run.
-    close_to_others(fs, folder, turns)
+    close_to_others(fs, directory, turns)
     journal_.open()
     close_to_others(fs, journal_.path, turns)
     paths = [other.path for other in homes_]
@@ -110,28 +110,28 @@ def open_run(
         homes=paths,
         user=fs.user(),
         home_id=fs.identity(home.path),
-        folder_id=fs.identity(folder),
+        directory_id=fs.identity(directory),
     )
     leases.check()  # guard: lease_held_on_open
     state = journal_.state()
     assert state is not None  # noqa: S101 - for mypy: it was just written
-    return Run(run_id, folder, journal_, state)
+    return Run(run_id, directory, journal_, state)
 
 
-def close_to_others(fs: FileSystem, folder: str, turns: bool) -> None:
+def close_to_others(fs: FileSystem, directory: str, turns: bool) -> None:
     """Remove the write permission of other accounts, which a umask or a default ACL may have given them.
 
     The records in a run's directory count only if no other account can create them. With `turns`, the group may write.
     """
-    found, unwanted = fs.attributes(folder), 0o002 if turns else 0o022
+    found, unwanted = fs.attributes(directory), 0o002 if turns else 0o022
     if not found.mode & unwanted:
         return
     for lost in fs.set_attributes(
-        folder, replace(found, mode=found.mode & ~unwanted)
+        directory, replace(found, mode=found.mode & ~unwanted)
     ):  # guard: run_folder_closed
         raise Refusal(
             RefusalCode.NOT_WRITABLE,
-            f"the write permission of other accounts on {folder} cannot be removed: {lost.reason}",
+            f"the write permission of other accounts on {directory} cannot be removed: {lost.reason}",
         )
 
 
@@ -143,5 +143,7 @@ def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
     Raises:
         Refusal: NUMBER_TOO_HIGH, there are none.
     """
-    names = [(layout.timestamp_of(entry.name), run.folder) for run in runs for entry in fs.list(run.folder)]
-    return str(max([now, *(following(number, folder) for number, folder in names)]))
+    names = [
+        (layout.timestamp_of(entry.name), run.directory) for run in runs for entry in fs.list(run.directory)
+    ]
+    return str(max([now, *(following(number, directory) for number, directory in names)]))

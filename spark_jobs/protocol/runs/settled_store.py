@@ -14,7 +14,7 @@ from spark_jobs.core.records.settled_runs import SettledRecord
 from spark_jobs.core.values.layout import SETTLED
 from spark_jobs.core.values.numbered_names import PADDED, following
 from spark_jobs.protocol.file_system import DataDirectories, Status
-from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
+from spark_jobs.protocol.runs.trust import RunDirectoryTrust, Trust
 
 log = logging.getLogger("lakekeeper")
 
@@ -40,7 +40,7 @@ class SettledStore:
         self.notes: list[str] = []
 
     @property
-    def folder(self) -> str:
+    def directory(self) -> str:
         return f"{self._home}/{SETTLED}"
 
     def read(self) -> SettledRecord:
@@ -65,16 +65,16 @@ class SettledStore:
             OSError: it is not known whether the record is published.
             Refusal: NUMBER_TOO_HIGH, no number is left.
         """
-        number = following(after, self.folder)
-        staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
+        number = following(after, self.directory)
+        staged = f"{self.directory}/.{number:06d}-{uuid.uuid4().hex}"
         self._fs.create(staged, record.encode())
         self._fs.rename(staged, self._path(number))
         self._records[self._path(number)] = record
         self._delete_older(number)
 
-    def check_folder(self, folder: Status) -> None:
+    def check_directory(self, directory: Status) -> None:
         """Raise Refusal for a directory in which an account that is not trusted can create a record."""
-        self._trust.check_folder(folder)
+        self._trust.check_directory(directory)
 
     def number(self) -> int:
         """Return the number of the latest record; 0 if there is none."""
@@ -88,8 +88,8 @@ class SettledStore:
         if record.home_id == self._fs.identity(self._home):  # guard: copied_settled_record
             return record
         note = WarningCode.RECORD_OF_COPY.text(
-            f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
-            f" Remove it: {hdfs.delete(self.folder)}"
+            f"{self.directory} came here with a copy of another directory: its record of settled runs is ignored."
+            f" Remove it: {hdfs.delete(self.directory)}"
         )
         self.notes = [note]
         return SettledRecord()
@@ -101,26 +101,26 @@ class SettledStore:
         return self._records[path]
 
     def _path(self, number: int) -> str:
-        return f"{self.folder}/{number:06d}.json.gz"
+        return f"{self.directory}/{number:06d}.json.gz"
 
     def _published(self) -> dict[int, Status]:
         """Return the records by number. Raise Refusal if one is of an account that is not trusted."""
         try:
-            found = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.folder)]
+            found = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.directory)]
         except FileNotFoundError:
             return {}
         files = {int(match[1]): status for match, status in found if match and not status.is_dir}
-        folder = self._fs.status(self.folder) if files else None
-        if folder is not None:
+        directory = self._fs.status(self.directory) if files else None
+        if directory is not None:
             owners = {file.owner for file in files.values()}
-            RunFolderTrust(self._trust, folder).check(owners)  # guard: settled_record_owner
+            RunDirectoryTrust(self._trust, directory).check(owners)  # guard: settled_record_owner
         for file in files.values():
             _check_length(file)
         return files
 
     def _delete_older(self, number: int) -> None:
         """Delete the records before this one, and the hidden files that attempts to publish them have left."""
-        for entry in self._fs.list(self.folder):
+        for entry in self._fs.list(self.directory):
             match = _NUMBERED.match(entry.name) or _STAGED.match(entry.name)
             if match is None or int(match[1]) > number or entry.path == self._path(number):
                 continue

@@ -36,13 +36,13 @@ class Trust:
         """Tell whether what this account has written counts."""
         return not self._untrusted([owner])
 
-    def check(self, folder: str, owners: Iterable[str]) -> None:
+    def check(self, directory: str, owners: Iterable[str]) -> None:
         """Raise Refusal for a run's directory that holds a record of an account that is not trusted."""
         untrusted = self._untrusted(owners)
         if untrusted:
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
-                f"{folder} holds records of {', '.join(untrusted)}, whose account is not {self._fs.user()}"
+                f"{directory} holds records of {', '.join(untrusted)}, whose account is not {self._fs.user()}"
                 f"{self._nor_owner()}: nothing is changed. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, check the directory before you remove it: some rows"
                 " may be only in its __originals_ directories",
@@ -59,20 +59,20 @@ class Trust:
                 f"--trusted-owners {word(directory.owner)}, or `trusted_owners` in the configuration",
             )
 
-    def check_folder(self, folder: Status) -> None:
+    def check_directory(self, directory: Status) -> None:
         """Raise Refusal for a run's directory that other accounts may write to.
 
         A file keeps its owner when it is renamed. So the owners of records prove something only if no other account
         can move files into the directory. With `trusted_owners` the group may write: these accounts continue each
         other's runs.
         """
-        self.check(folder.path, [folder.owner])
-        if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
-            command = hdfs.close_to_others(folder.path)
+        self.check(directory.path, [directory.owner])
+        if directory.shared == "others" or (directory.shared and not self._named):  # guard: shared_run_folder
+            command = hdfs.close_to_others(directory.path)
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
-                f"other accounts than {folder.owner} may write to {folder.path}: nothing is changed. Check its content,"
-                f" and remove the permission: {command}",
+                f"other accounts than {directory.owner} may write to {directory.path}: nothing is changed. Check its"
+                f" content, and remove the permission: {command}",
                 command,
             )
 
@@ -96,19 +96,19 @@ class Trust:
         return found.owner if found else ""
 
 
-class RunFolderTrust:
+class RunDirectoryTrust:
     """The check of the records in one run's directory.
 
     A directory without records is no run, and is not checked. A kill, or a late task of a driver that has died, may
     leave such a directory with the permissions of its umask.
     """
 
-    def __init__(self, trust: Trust, folder: Status) -> None:
+    def __init__(self, trust: Trust, directory: Status) -> None:
         self._trust = trust
-        self._folder = folder
+        self._directory = directory
 
     def check(self, owners: Collection[str]) -> None:
         """Raise Refusal if records of these owners do not count."""
         if owners:  # guard: folders_without_records
-            self._trust.check_folder(self._folder)  # guard: run_folder_owner
-            self._trust.check(self._folder.path, owners)  # guard: journal_owner
+            self._trust.check_directory(self._directory)  # guard: run_folder_owner
+            self._trust.check(self._directory.path, owners)  # guard: journal_owner

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.records.journal import INTENTS, UnitState
-from spark_jobs.core.values.layout import Home, RunFolder, working_folder
+from spark_jobs.core.values.layout import Home, RunDirectory, working_directory
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal
@@ -31,7 +31,7 @@ class Remains:
     unclear: tuple[str, ...] = ()
 
 
-def remains_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Remains:
+def remains_in(fs: FileSystem, directory: str, locations: Collection[str]) -> Remains:
     """Return what the directory of an unreadable run holds.
 
     The originals of an earlier run are outdated: to put them back would hide newer rows, or double them. So a
@@ -39,13 +39,13 @@ def remains_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Remai
     newest one that has tells that it became live by it.
 
     Args:
-        folder: the URI of the run's directory.
+        directory: the URI of the run's directory.
         locations: the locations that the metastore has. Anything else was dropped, and is nobody's live directory.
     """
     originals: dict[str, str] = {}
     unclear: list[str] = []
-    others = _Others(fs, folder)
-    for live, places in _by_live(fs, folder).items():
+    others = _Others(fs, directory)
+    for live, places in _by_live(fs, directory).items():
         added = [path for kind, path in places if kind in _ADDED]
         if live not in locations or fs.status(live) is not None or others.recovers(live):
             unclear += added
@@ -65,16 +65,18 @@ def _is_newest(fs: FileSystem, others: _Others, live: str, places: list[tuple[st
 class _Others:
     """The other runs in the same home."""
 
-    def __init__(self, fs: FileSystem, folder: str) -> None:
+    def __init__(self, fs: FileSystem, directory: str) -> None:
         self._fs = fs
-        entries = [entry for entry in fs.list(parent(folder)) if entry.is_dir and RunFolder.parse(entry.name)]
-        self._folders = [entry.path for entry in entries if name_of(entry.path) != name_of(folder)]
-        self._states = {path: self._units(path) for path in self._folders}
+        entries = [
+            entry for entry in fs.list(parent(directory)) if entry.is_dir and RunDirectory.parse(entry.name)
+        ]
+        self._directories = [entry.path for entry in entries if name_of(entry.path) != name_of(directory)]
+        self._states = {path: self._units(path) for path in self._directories}
 
-    def _units(self, folder: str) -> list[UnitState] | None:
+    def _units(self, directory: str) -> list[UnitState] | None:
         """Return the units of a run; None if its journal cannot be read either."""
         try:
-            state = Journal(self._fs, folder).state()
+            state = Journal(self._fs, directory).state()
         except (LakekeeperError, OSError):
             return None
         return list(state.units.values()) if state else []
@@ -86,8 +88,8 @@ class _Others:
 
     def precede(self, live: str, identity: str | None) -> bool:
         """Tell whether what others hold of a unit is older than the directory of this identity."""
-        for folder, units in self._states.items():
-            if live not in _by_live(self._fs, folder):
+        for directory, units in self._states.items():
+            if live not in _by_live(self._fs, directory):
                 continue
             own = [unit for unit in units or () if unit.swap.live == live]
             if identity not in {unit.swap.new_id for unit in own}:
@@ -95,11 +97,11 @@ class _Others:
         return True
 
 
-def _by_live(fs: FileSystem, folder: str) -> dict[str, list[tuple[str, str]]]:
+def _by_live(fs: FileSystem, directory: str) -> dict[str, list[tuple[str, str]]]:
     """Return the directories with files that a run has of each live directory, with their kinds."""
-    home, found = Home(parent(folder)), dict[str, list[tuple[str, str]]]()
-    for entry in fs.list(folder):
-        kind = working_folder(entry.name) if entry.is_dir else None
+    home, found = Home(parent(directory)), dict[str, list[tuple[str, str]]]()
+    for entry in fs.list(directory):
+        kind = working_directory(entry.name) if entry.is_dir else None
         if kind not in _WITH_ROWS:
             continue
         for path in _with_files(fs, entry.path):
@@ -110,11 +112,11 @@ def _by_live(fs: FileSystem, folder: str) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _with_files(fs: FileSystem, folder: str) -> Iterator[str]:
-    """Return the directories below a folder that hold files."""
-    entries = fs.list(folder)
+def _with_files(fs: FileSystem, directory: str) -> Iterator[str]:
+    """Return the directories below a directory that hold files."""
+    entries = fs.list(directory)
     if any(not entry.is_dir for entry in entries):
-        yield folder
+        yield directory
     for entry in entries:
         if entry.is_dir:
             yield from _with_files(fs, entry.path)

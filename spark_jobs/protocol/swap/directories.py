@@ -21,7 +21,7 @@ from spark_jobs.protocol.file_system import DataDirectories, Status
 class Blocker:
     """An entry of a directory whose files cannot be moved because of it: an active writer, or a directory."""
 
-    folder: str
+    directory: str
     entry: Status | str
 
     @property
@@ -29,16 +29,14 @@ class Blocker:
         return self.entry if isinstance(self.entry, str) else self.entry.name
 
     def __str__(self) -> str:
-        path = f"{self.folder}/{self.name}"
+        path = f"{self.directory}/{self.name}"
         if is_staging(self.name):
             return f"{path} belongs to a writer that has not finished. {writers.dead_writer(path)}"
         if isinstance(self.entry, str):
-            return f"a writer is active in {self.folder} ({self.name}); the next run resolves it"
+            return f"a writer is active in {self.directory} ({self.name}); the next run resolves it"
         if is_hidden(self.name):
-            return (
-                f"{self.folder} holds the directory {self.name}; {_why(self.entry)}; then run the job again"
-            )
-        return writers.directory_with_rows(self.folder, self.name)
+            return f"{self.directory} holds the directory {self.name}; {_why(self.entry)}; then run the job again"
+        return writers.directory_with_rows(self.directory, self.name)
 
 
 #: So many directories in a staging directory are listed, to find out when it changed last.
@@ -50,14 +48,14 @@ _FEW = 3
 class SwapPaths:
     """The URIs of a swap, below the run's directory under its current name."""
 
-    def __init__(self, fs: DataDirectories, folder: str, swap: Swap) -> None:
+    def __init__(self, fs: DataDirectories, directory: str, swap: Swap) -> None:
         self._fs = fs
         self.swap = swap
         self.live = swap.live
-        self.old = f"{folder}/{swap.old}"
-        self.new = f"{folder}/{swap.new}"
-        self.aside = f"{folder}/{swap.aside}"
-        self.conflict = f"{folder}/{swap.conflict}"
+        self.old = f"{directory}/{swap.old}"
+        self.new = f"{directory}/{swap.new}"
+        self.aside = f"{directory}/{swap.aside}"
+        self.conflict = f"{directory}/{swap.conflict}"
         #: What the last look has found, by path. An action follows its look at once, so that it need not ask again.
         self._seen: dict[str, str | None] = {}
 
@@ -81,30 +79,30 @@ class SwapPaths:
         """Return the path of the rewritten directory while it is not live."""
         return self.aside if self.seen(self.aside) == self.swap.new_id else self.new
 
-    def find_blocker(self, folder: str, known: FileListing) -> Blocker | FileListing:
+    def find_blocker(self, directory: str, known: FileListing) -> Blocker | FileListing:
         """Return a file or staging directory of an active writer, or any other directory; else the files.
 
         Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
         each of them, and there may be 65,000. Then these files are looked at again, because one that was open before
         may have been closed since, with other content.
         """
-        entries = self._fs.list(folder)
+        entries = self._fs.list(directory)
         for entry in entries:
             if entry.is_dir or is_staging(entry.name):  # guard: staging_in_sweep
-                return Blocker(folder, entry)
+                return Blocker(directory, entry)
         files = FileListing.of(entry.entry() for entry in entries)
         closed = {file for file in known.files if file.length}
         asked = [file.name for file in files.files if file not in closed]
-        opened = _opened(self._fs, folder, asked)
+        opened = _opened(self._fs, directory, asked)
         if opened:  # guard: open_files_in_sweep
-            return Blocker(folder, opened[0])
-        return self._again(folder, files, asked) if asked else files  # guard: listed_after_close
+            return Blocker(directory, opened[0])
+        return self._again(directory, files, asked) if asked else files  # guard: listed_after_close
 
-    def _again(self, folder: str, files: FileListing, asked: Sequence[str]) -> FileListing:
+    def _again(self, directory: str, files: FileListing, asked: Sequence[str]) -> FileListing:
         """Return the files of a directory after a question about some of them. The others were closed before it."""
         if len(asked) > _FEW:
-            return self._fs.list_files(folder)
-        found = [self._fs.status(f"{folder}/{name}") for name in asked]
+            return self._fs.list_files(directory)
+        found = [self._fs.status(f"{directory}/{name}") for name in asked]
         others = [file for file in files.files if file.name not in asked]
         return FileListing.of([*others, *(status.entry() for status in found if status)])
 
@@ -117,8 +115,8 @@ class SwapPaths:
 
 def staging_above(fs: DataDirectories, live: str, base: str) -> Status | None:
     """Return a writer's staging directory in a directory above a live one, up to `base`; or None."""
-    for folder in {parent(live), *ancestors(live, base)}:
-        for entry in fs.list(folder) if fs.status(folder) is not None else ():
+    for directory in {parent(live), *ancestors(live, base)}:
+        for entry in fs.list(directory) if fs.status(directory) is not None else ():
             if is_staging(entry.name):
                 return entry
     return None
@@ -172,22 +170,22 @@ def files_of_unit(
     return FileListing.of(file for file in files if not file.belongs_to_writer)  # guard: hidden_files_kept
 
 
-def list_originals(fs: DataDirectories, folder: str) -> FileListing:
+def list_originals(fs: DataDirectories, directory: str) -> FileListing:
     """Return the files of a directory of originals.
 
     Raises:
         DamagedOriginals: somebody has created a directory in it. Or a writer has left its staging directory there.
         Refusal: a writer still writes a file in it.
     """
-    return files_of_originals(fs, folder, fs.list(folder))
+    return files_of_originals(fs, directory, fs.list(directory))
 
 
-def files_of_originals(fs: DataDirectories, folder: str, entries: Sequence[Status]) -> FileListing:
+def files_of_originals(fs: DataDirectories, directory: str, entries: Sequence[Status]) -> FileListing:
     """Return the files of originals that were listed just now. Raise the errors of `list_originals`."""
     for entry in entries:
         if entry.is_dir:
             raise DamagedOriginals(f"{_foreign(entry)}; nothing was changed")
-    return files_of_unit(fs, folder, entries)
+    return files_of_unit(fs, directory, entries)
 
 
 def _foreign(entry: Status) -> str:
@@ -227,7 +225,7 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
         )
     if entry.is_dir:  # guard: folders_in_unit
         code = RefusalCode.LEGACY_LEFTOVER if is_leftover(entry.name) else RefusalCode.SUBDIRECTORIES
-        raise Refusal(code, f"{location} holds the folder {entry.name}; {_why(entry)}")
+        raise Refusal(code, f"{location} holds the directory {entry.name}; {_why(entry)}")
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 

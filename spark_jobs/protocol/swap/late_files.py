@@ -37,7 +37,7 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
 
 
 def move_late_files(
-    fs: DataDirectories, ours: FileListing, folder: str, live: str, here: FileListing | None = None
+    fs: DataDirectories, ours: FileListing, directory: str, live: str, here: FileListing | None = None
 ) -> int:
     """Move every file that `ours` does not list into the live directory. Return the number of data files among them.
 
@@ -51,18 +51,18 @@ def move_late_files(
         Unsafe: a file of `ours` was changed, so that nothing tells which writer its rows are from.
     """
     try:
-        here = here or fs.list_files(folder)
+        here = here or fs.list_files(directory)
     except FileNotFoundError:
         return 0
     changes = differences(ours, here)
     names = {file.name for file in here.files}
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
-        raise Unsafe(changed_file(folder, changed[0], live))
+        raise Unsafe(changed_file(directory, changed[0], live))
     known = {file.name: file for file in ours.files}
     added = [file for file in here.files if _is_new(file, known)]
     for file in added:
-        _move_file(fs, file, folder, live)
+        _move_file(fs, file, directory, live)
     return sum(file.is_data for file in added)
 
 
@@ -72,10 +72,10 @@ def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
     return ours is None or (ours.is_flag and not file.is_flag)
 
 
-def _move_file(fs: DataDirectories, file: FileEntry, folder: str, live: str) -> None:
+def _move_file(fs: DataDirectories, file: FileEntry, directory: str, live: str) -> None:
     if file.name in SUMMARIES:  # guard: summaries_left_behind
         return
-    source, target = f"{folder}/{file.name}", f"{live}/{file.name}"
+    source, target = f"{directory}/{file.name}", f"{live}/{file.name}"
     if not file.is_data or has_offsets(file.name):  # guard: offsets_carried
         try:
             fs.rename(source, target)  # guard: own_name_kept
@@ -98,22 +98,22 @@ def _is_empty_copy(fs: DataDirectories, live: str, name: str) -> bool:
     )
 
 
-def move_hidden_files(fs: DataDirectories, folder: str, live: str) -> None:
+def move_hidden_files(fs: DataDirectories, directory: str, live: str) -> None:
     """Move hidden files with content, which no journal lists, back into the live directory: a writer looks for them."""
     if fs.status(live) is None:
         return
-    for file in fs.list_files(folder).files:
+    for file in fs.list_files(directory).files:
         if file.belongs_to_writer:
-            _move_file(fs, file, folder, live)
+            _move_file(fs, file, directory, live)
 
 
-def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
+def move_conflicting_files(fs: DataDirectories, directory: str, live: str) -> int:
     """Move files from all directories that writers created at the live path into the live directory.
 
     Return the number of data files among them.
     """
     try:
-        found = [entry.path for entry in fs.list(folder) if entry.is_dir]
+        found = [entry.path for entry in fs.list(directory) if entry.is_dir]
     except FileNotFoundError:
         return 0
     if not found or fs.identity(live) is None:
@@ -125,7 +125,7 @@ def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
     return moved_files
 
 
-def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> bool:
+def delete_own_files(fs: DataDirectories, ours: FileListing, directory: str) -> bool:
     """Delete the files in `ours`, and then the directory if it is empty.
 
     Each file is deleted by its journaled name, and only if it is unchanged. Anything else is kept, and then the
@@ -135,7 +135,7 @@ def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> boo
         Whether the directory is gone.
     """
     try:
-        here = {file.name: file for file in fs.list_files(folder).files}
+        here = {file.name: file for file in fs.list_files(directory).files}
     except FileNotFoundError:
         return True
     known = {file.name: file for file in ours.files}
@@ -144,5 +144,5 @@ def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> boo
         if known.get(name) == file or (
             twin and file.is_flag and not file.length
         ):  # guard: delete_own_files_only
-            fs.delete_file(f"{folder}/{name}")
-    return fs.delete_empty(folder)
+            fs.delete_file(f"{directory}/{name}")
+    return fs.delete_empty(directory)

@@ -24,14 +24,16 @@ log = logging.getLogger("lakekeeper")
 Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
-def delete_rewritten(fs: DataDirectories, folder: str, swaps: Sequence[Swap], mapper: Mapper = map) -> None:
+def delete_rewritten(
+    fs: DataDirectories, directory: str, swaps: Sequence[Swap], mapper: Mapper = map
+) -> None:
     """Delete the rewritten directories of these swaps. Only unchanged files of the run are deleted.
 
     Args:
-        folder: the run's directory under its current name.
+        directory: the run's directory under its current name.
         mapper: processes several directories at the same time.
     """
-    places = [(swap, f"{folder}/{path}") for swap in swaps for path in (swap.new, swap.aside)]
+    places = [(swap, f"{directory}/{path}") for swap in swaps for path in (swap.new, swap.aside)]
     if len(swaps) > 1:
         above = {parent(path) for _, path in places}
         there = {path for directory in sorted(above) for path in _directories(fs, directory)}
@@ -40,14 +42,14 @@ def delete_rewritten(fs: DataDirectories, folder: str, swaps: Sequence[Swap], ma
         pass
 
 
-def _directories(fs: DataDirectories, folder: str) -> list[str]:
+def _directories(fs: DataDirectories, directory: str) -> list[str]:
     """Return the directories in a directory; none if it does not exist, or cannot be listed."""
     try:
-        return [f"{folder}/{entry.name}" for entry in fs.list(folder) if entry.is_dir]
+        return [f"{directory}/{entry.name}" for entry in fs.list(directory) if entry.is_dir]
     except FileNotFoundError:
         return []
     except OSError as error:
-        log.warning("could not list %s: %s", folder, error)
+        log.warning("could not list %s: %s", directory, error)
         return []
 
 
@@ -62,7 +64,7 @@ def _delete_rewritten(fs: DataDirectories, found: tuple[Swap, str]) -> None:
         log.warning("did not delete %s: it holds files that this run did not write", path)
 
 
-def remove_empty_folders(services: Services, run: Run, parallelism: int) -> None:
+def remove_empty_directories(services: Services, run: Run, parallelism: int) -> None:
     """Remove the empty working directories of a run.
 
     Files and the journal are never removed: the file system itself refuses to delete a directory that is not empty. The
@@ -70,24 +72,26 @@ def remove_empty_folders(services: Services, run: Run, parallelism: int) -> None
     to the next job: the swaps before it are done, and stay in the report.
     """
     try:
-        _remove_empty_folders(services, run, parallelism)
+        _remove_empty_directories(services, run, parallelism)
     except OSError as error:
-        log.warning("did not remove all empty directories of %s: %s", run.folder, error)
+        log.warning("did not remove all empty directories of %s: %s", run.directory, error)
 
 
-def _remove_empty_folders(services: Services, run: Run, parallelism: int) -> None:
+def _remove_empty_directories(services: Services, run: Run, parallelism: int) -> None:
     fs = services.fs
     held = {run.path(unit.swap.old) for unit in run.current().units.values() if not unit.final}
-    working = [entry for entry in fs.list(run.folder) if entry.is_dir and layout.working_folder(entry.name)]
+    working = [
+        entry for entry in fs.list(run.directory) if entry.is_dir and layout.working_directory(entry.name)
+    ]
     with services.pool(parallelism) as pool:
         for entry in working:
-            _remove_empty(fs, held, pool.map, f"{run.folder}/{entry.name}")
+            _remove_empty(fs, held, pool.map, f"{run.directory}/{entry.name}")
 
 
-def _remove_empty(fs: DataDirectories, held: set[str], mapper: Mapper, folder: str) -> bool:
+def _remove_empty(fs: DataDirectories, held: set[str], mapper: Mapper, directory: str) -> bool:
     """Remove a directory and those below it that are empty. Return whether it is gone."""
-    entries = fs.list(folder)
-    below = [f"{folder}/{name_of(entry.path)}" for entry in entries if entry.is_dir]
+    entries = fs.list(directory)
+    below = [f"{directory}/{name_of(entry.path)}" for entry in entries if entry.is_dir]
     unknown = [path for path in below if path not in held]
     gone = list(mapper(partial(_remove_empty, fs, held, map), unknown))
-    return len(gone) == len(entries) and all(gone) and fs.delete_empty(folder)
+    return len(gone) == len(entries) and all(gone) and fs.delete_empty(directory)

@@ -18,9 +18,9 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
     paths = [unit.location for unit in units]
     locations = frozenset(paths)
     beside_and_inside = dict.fromkeys([*map(parent, paths), *paths])
-    for folder in list(beside_and_inside)[:_MOST]:
+    for directory in list(beside_and_inside)[:_MOST]:
         try:
-            left = leftovers_in(fs, folder, locations)
+            left = leftovers_in(fs, directory, locations)
         except OSError:
             continue  # It is only a hint.
         if left:
@@ -28,14 +28,14 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
     return None
 
 
-def leftovers_in(fs: DataDirectories, folder: str, locations: Collection[str]) -> list[str]:
+def leftovers_in(fs: DataDirectories, directory: str, locations: Collection[str]) -> list[str]:
     """Return what Lakekeeper 0.0.6 has left of these units in a directory, which may be missing.
 
     Raises:
         OSError: the directory cannot be listed.
     """
     try:
-        found = [entry.path for entry in fs.list(folder) if entry.is_dir]
+        found = [entry.path for entry in fs.list(directory) if entry.is_dir]
     except FileNotFoundError:
         return []
     return [path for path in found if is_leftover_of(path, locations)]

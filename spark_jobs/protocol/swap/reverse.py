@@ -66,7 +66,7 @@ class ReverseSwap(SwapExecutor):
         elif where is SwapState.OLD_ONLY:
             self._check_location(swap)
             check_nothing_left(self._fs, paths.live)
-            base = parent(parent(self._run.folder))
+            base = parent(parent(self._run.directory))
             check_stays_missing(self._services, paths.live, base)  # guard: rollback_without_live
         else:
             raise CannotRollBack(self._other_live_message(paths))

@@ -22,7 +22,7 @@ from spark_jobs.core.values.model import FileListing
 from spark_jobs.core.values.numbered_names import PLAIN, following
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.working_folders import WorkingFolders
+from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
@@ -125,7 +125,7 @@ class SwapExecutor(ABC):
         raise WriterActive(f"{swap.live} keeps changing: a writer is active in it; the next run resolves it")
 
     def paths(self, swap: Swap) -> SwapPaths:
-        return SwapPaths(self._fs, self._run.folder, swap)
+        return SwapPaths(self._fs, self._run.directory, swap)
 
     def _move_late_files(self, paths: SwapPaths, source: str, here: FileListing | None = None) -> int:
         """Move files that were added to the rewritten directory into the live one. Return the number of data files.
@@ -143,25 +143,25 @@ class SwapExecutor(ABC):
         """
         return move_conflicting_files(self._fs, paths.conflict, paths.live)
 
-    def _move_files_when_quiet(self, paths: SwapPaths, folder: str, known: FileListing) -> int:
+    def _move_files_when_quiet(self, paths: SwapPaths, directory: str, known: FileListing) -> int:
         """Move files that were added to a directory into the live one. Return the number of data files among them.
 
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        found = self._find_blocker(paths, folder, known)
+        found = self._find_blocker(paths, directory, known)
         if isinstance(found, Blocker):
             raise WriterActive(str(found))
-        return move_late_files(self._fs, known, folder, paths.live, found)
+        return move_late_files(self._fs, known, directory, paths.live, found)
 
-    def _find_blocker(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | FileListing:
+    def _find_blocker(self, paths: SwapPaths, directory: str, known: FileListing) -> Blocker | FileListing:
         """Return what keeps the files of a directory from being moved, or else its files.
 
         A file without a footer that was opened again looks unchanged until something is flushed, so that HDFS is asked
         about each file.
         """
         # guard: reopened_files
-        return paths.find_blocker(folder, known if self._policy.footers else FileListing(()))
+        return paths.find_blocker(directory, known if self._policy.footers else FileListing(()))
 
     def _move_aside_to_live(self, paths: SwapPaths, _: str | None) -> None:
         """Move a writer's directory back, which was moved to `aside` instead of the rewritten one."""
@@ -200,20 +200,20 @@ class SwapExecutor(ABC):
             return self._overwritten_result(paths)
         self._wait_until_quiet(paths)
         number = self._next_conflict_number(paths.conflict)
-        WorkingFolders(self._fs).create_above(paths.conflict, self._run.folder, paths.live)
+        WorkingDirectories(self._fs).create_above(paths.conflict, self._run.directory, paths.live)
         self._fs.mkdirs(paths.conflict)
-        # A fenced attempt fails here. So it never moves a live directory into a folder that no job reads.
+        # A fenced attempt fails here. So it never moves a live directory into a directory that no job reads.
         self._run.journal.append(journal.CONFLICT, units=[{"unit": paths.swap.unit.key}])
         self._fs.rename(paths.live, f"{paths.conflict}/{number}")
         return None
 
-    def _next_conflict_number(self, folder: str) -> int:
+    def _next_conflict_number(self, directory: str) -> int:
         """Return a number above all that are in use, because a directory that could not be emptied is kept."""
         try:
-            numbers = [int(entry.name) for entry in self._fs.list(folder) if _NUMBER.match(entry.name)]
+            numbers = [int(entry.name) for entry in self._fs.list(directory) if _NUMBER.match(entry.name)]
         except FileNotFoundError:
             return 0
-        return following(max(numbers, default=-1), folder)
+        return following(max(numbers, default=-1), directory)
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
         before = found = None

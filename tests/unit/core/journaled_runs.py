@@ -28,7 +28,7 @@ def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int 
     kept.open()
     kept.append(
         journal.RUN,
-        **run_body(homes=[HOME], user="etl", home_id=fs.identity(HOME), folder_id=fs.identity(folder)),
+        **run_body(homes=[HOME], user="etl", home_id=fs.identity(HOME), directory_id=fs.identity(folder)),
     )
     kept.append(journal.PREPARED, swaps=[ONE.to_json()])
     for kind in (journal.COMMITTED, *kinds):

@@ -179,7 +179,7 @@ class TestAttributes:
         ]
         fs: Any = SimpleNamespace(attributes=known.__getitem__, list=lambda _: entries)
         found = UnitAttributes.of(fs, "/t", FileListing.of(FileEntry(name, 1, 1, 1) for name in "abc"))
-        assert (found.file.owner, found.folder.owner) == ("finance", "finance")
+        assert (found.file.owner, found.directory.owner) == ("finance", "finance")
 
     def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:
         found = [Attributes(0o664, owner="etl"), Attributes(0o644, owner="loader", replication=2)]

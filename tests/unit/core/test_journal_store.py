@@ -21,22 +21,22 @@ def test_a_process_never_reads_the_records_that_it_has_written_or_read() -> None
     fs = MemoryFs()
     run = journaled(fs, "r1", "a")
     assert reads(fs, run.current) == 0
-    other = Journal(fs, run.folder)
+    other = Journal(fs, run.directory)
     assert [reads(fs, other.state), reads(fs, other.state)] == [3, 0]
 
 
 def test_records_of_other_processes_count() -> None:
     fs = MemoryFs()
     run = journaled(fs, "r1", "a")
-    Journal(fs, run.folder).append(journal.CLEANED, units=[{"unit": ONE.unit.key}])
+    Journal(fs, run.directory).append(journal.CLEANED, units=[{"unit": ONE.unit.key}])
     state = run.current()
     assert state.units[ONE.unit.key].kind == journal.CLEANED
-    assert state == Journal(fs, run.folder).state()
+    assert state == Journal(fs, run.directory).state()
 
 
 def test_the_state_after_some_records_and_those_after_it_is_the_state_after_all() -> None:
     fs = MemoryFs()
-    folder = journaled(fs, "r1", "a", journal.ROLLBACK_PREPARED, journal.ROLLED_BACK).folder
+    folder = journaled(fs, "r1", "a", journal.ROLLBACK_PREPARED, journal.ROLLED_BACK).directory
     texts = [fs.files[path][0] for path in sorted(fs.files) if path.startswith(f"{folder}/")]
     records = [journal.Record.decode(text, "") for text in texts]
     for number in range(len(records) + 1):
@@ -48,5 +48,5 @@ def test_a_directory_with_other_records_than_before_is_read_from_the_start() -> 
     fs = MemoryFs()
     run = journaled(fs, "r1", "a", journal.CLEANED)
     assert run.current().units[ONE.unit.key].final
-    del fs.files[f"{run.folder}/journal/000004.json"]
+    del fs.files[f"{run.directory}/journal/000004.json"]
     assert not run.current().units[ONE.unit.key].final

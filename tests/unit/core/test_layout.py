@@ -29,7 +29,7 @@ def test_ancestors_end_at_the_root() -> None:
 def test_no_directory_of_a_run_has_what_lakekeeper_0_0_6_takes_for_its_own() -> None:
     """Its cleanup and its rollback delete the location of each backup table that contains this."""
     folders = [
-        getattr(layout, f"{kind}_folder")("1772323200")
+        getattr(layout, f"{kind}_directory")("1772323200")
         for kind in ("tmp", "old", "aside", "conflict", "claimed")
     ]
     assert not [folder for folder in folders if "__old_" in folder]
@@ -40,8 +40,8 @@ def test_run_ids_and_folders() -> None:
     for bad in ("", "a:b", "a.b", "x" * 65, "a\n"):
         with pytest.raises(UsageError):
             layout.check_run_id(bad)
-    assert layout.RunFolder.parse("r1-g2.0123456789ab") == layout.RunFolder("r1-g2", "0123456789ab")
-    assert layout.RunFolder.parse("lease-7") is None
+    assert layout.RunDirectory.parse("r1-g2.0123456789ab") == layout.RunDirectory("r1-g2", "0123456789ab")
+    assert layout.RunDirectory.parse("lease-7") is None
     assert [layout.generation("r", n) for n in (1, 2)] == ["r", "r-g2"]
 
 

@@ -24,11 +24,11 @@ def reported(path: str) -> str:
 def below(table: str, unit: str, folder: str, *, joint: bool = False) -> str:
     """A path below the run's folder, as the jobs make it."""
     home = Home.of(table, unit)
-    return f"{home.run_folder(RUN, ATTEMPT)}/{folder}" + ("" if joint else f"/{home.relative(unit)}")
+    return f"{home.run_directory(RUN, ATTEMPT)}/{folder}" + ("" if joint else f"/{home.relative(unit)}")
 
 
 @pytest.mark.parametrize(
-    "folder", [layout.tmp_folder(STAMP), layout.old_folder(STAMP), layout.aside_folder(STAMP)]
+    "folder", [layout.tmp_directory(STAMP), layout.old_directory(STAMP), layout.aside_directory(STAMP)]
 )
 @pytest.mark.parametrize("unit", ["/w/sales.db/events", "/w/sales.db/events/d=1/h=2"])
 def test_a_hidden_directory_of_a_unit_is_reported_as_its_own(unit, folder):
@@ -36,7 +36,7 @@ def test_a_hidden_directory_of_a_unit_is_reported_as_its_own(unit, folder):
 
 
 def test_the_staging_directory_of_a_joint_write_is_reported_as_the_table():
-    folder = layout.staging_folder(STAMP, 12)
+    folder = layout.staging_directory(STAMP, 12)
     path = below("/w/sales.db/events", "/w/sales.db/events/d=1", folder, joint=True)
     assert reported(path) == "/w/sales.db/events"
 

@@ -87,7 +87,7 @@ def test_what_is_added_twice_is_there_once() -> None:
         lambda body: body["runs"][0].update(started="yesterday"),
         lambda body: body["runs"][0].update(started="2026-02-24T00:00:00"),
         lambda body: body["runs"][0].update(kinds=["CLEANED"]),
-        lambda body: body["runs"][0].update(folder_id=None),
+        lambda body: body["runs"][0].update(directory_id=None),
         lambda body: body["snapshots"][0].update(kind="drop"),
         lambda body: body["snapshots"][0].update(units=-1),
         lambda body: body["snapshots"][0].update(total_rows=-1),

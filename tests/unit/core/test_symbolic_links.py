@@ -8,16 +8,16 @@ import pytest
 
 from spark_jobs.adapters.hadoop.local_listing import list_locally
 from spark_jobs.core.messages.errors import Refusal
-from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.planning.symbolic_links import check_no_link
 
 
 @pytest.fixture
-def folders() -> Folders:
-    return Folders(lambda path: list_locally(path) or ())
+def folders() -> Directories:
+    return Directories(lambda path: list_locally(path) or ())
 
 
-def test_a_unit_that_is_a_link_is_refused(folders: Folders, tmp_path: Path) -> None:
+def test_a_unit_that_is_a_link_is_refused(folders: Directories, tmp_path: Path) -> None:
     (tmp_path / "p=a").mkdir()
     (tmp_path / "p=b").symlink_to("p=a")
     check_no_link(folders, f"file:{tmp_path}/p=a")
@@ -25,5 +25,5 @@ def test_a_unit_that_is_a_link_is_refused(folders: Folders, tmp_path: Path) -> N
         check_no_link(folders, f"file:{tmp_path}/p=b")
 
 
-def test_a_directory_that_is_gone_is_no_link(folders: Folders, tmp_path: Path) -> None:
+def test_a_directory_that_is_gone_is_no_link(folders: Directories, tmp_path: Path) -> None:
     check_no_link(folders, f"file:{tmp_path}/p=c")

@@ -57,4 +57,4 @@ def test_says_what_to_do_when_the_jobs_are_missing(tmp_path, monkeypatch):
         bundle, "__file__", str(tmp_path / "lakekeeper_provider" / "submission" / "bundle.py")
     )
     with pytest.raises(UsageError, match="install airflow-provider-lakekeeper again"):
-        bundle.jobs_folder()
+        bundle.jobs_directory()

@@ -82,13 +82,13 @@ class _File(NamedTuple):
     The URI is made when it is needed: those of a million files would take 200 MB.
     """
 
-    folder: str
+    place: str
     entry: FileEntry
     directory: int
 
     @property
     def uri(self) -> str:
-        return f"{self.folder}/{self.entry.name}"
+        return f"{self.place}/{self.entry.name}"
 
 
 class ParquetFooters:
@@ -107,8 +107,8 @@ class ParquetFooters:
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         """Return the footers of the data files of each directory, in the order of the directories."""
         files = [
-            _File(folder, file, number)
-            for number, (folder, listing) in enumerate(directories)
+            _File(place, file, number)
+            for number, (place, listing) in enumerate(directories)
             for file in listing.data
         ]
         found: list[list[Footer]] = [[] for _ in directories]

@@ -62,8 +62,8 @@ class SparkFormat(ABC):
         """
         with ThreadPoolExecutor(_THREADS) as pool:
             started = [
-                pool.map(self._read_counted, [f"{folder}/{file.name}" for file in files.data])
-                for folder, files in directories
+                pool.map(self._read_counted, [f"{directory}/{file.name}" for file in files.data])
+                for directory, files in directories
             ]
             return [merged(found) for found in started]
 

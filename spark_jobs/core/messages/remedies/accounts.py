@@ -11,16 +11,16 @@ from spark_jobs.core.messages.remedies import hdfs, verbs
 _EXCEEDED = re.compile(r"(NameSpace|DiskSpace) quota (?:\([^)]*\) )?of (?:directory )?(\S+) is exceeded")
 
 
-def not_writable(folder: str, owner: str, user: str, *, with_content: bool) -> str:
+def not_writable(directory: str, owner: str, user: str, *, with_content: bool) -> str:
     """Return what a person does where a directory belongs to another account than the job.
 
     Args:
         with_content: the job needs what is in the directory, too.
     """
     also = ", and with it the originals that a rollback restores" if with_content else ""
-    command = hdfs.give_to(user, folder, with_content=with_content)
+    command = hdfs.give_to(user, directory, with_content=with_content)
     return (
-        f". {folder} belongs to {owner}: run the job as that account, or give the directory to {user}"
+        f". {directory} belongs to {owner}: run the job as that account, or give the directory to {user}"
         f" ({command}){also}"
     )
 
@@ -42,7 +42,7 @@ def with_quota_command(text: str) -> str:
     found = _EXCEEDED.search(text)
     if found is None:
         return text
-    kind, folder = found.groups()
+    kind, directory = found.groups()
     value = "-setQuota <files and directories>" if kind == "NameSpace" else "-setSpaceQuota <bytes>"
-    command = f"hdfs dfsadmin {value} {word(folder)}; hdfs dfs -count -q {word(folder)} shows it"
+    command = f"hdfs dfsadmin {value} {word(directory)}; hdfs dfs -count -q {word(directory)} shows it"
     return f"{text}. Raise it ({command}); a cleanup needs a few names, too, before it frees any"

@@ -103,8 +103,8 @@ def newer_run(run_id: str, table: str, *, ended: bool) -> str:
     return f"{name} compacted it again; roll that one back first (`{command}`)"
 
 
-def foreign_directory(folder: str, name: str) -> str:
+def foreign_directory(directory: str, name: str) -> str:
     return (
-        f"{folder} holds the folder {name}, which is not of the originals. Move it away:"
-        f" {hdfs.move_away(f'{folder}/{name}')}"
+        f"{directory} holds the directory {name}, which is not of the originals. Move it away:"
+        f" {hdfs.move_away(f'{directory}/{name}')}"
     )

@@ -49,7 +49,7 @@ def dropped_table(verb: str) -> str:
     )
 
 
-def of_copy(folder: str, open_units: Sequence[str]) -> str:
+def of_copy(directory: str, open_units: Sequence[str]) -> str:
     """Return what to do with a run's directory that came with a copy of another directory.
 
     Args:
@@ -61,10 +61,10 @@ def of_copy(folder: str, open_units: Sequence[str]) -> str:
             f" {open_units[0]} exists, and the directory of its partition does not, move it to the location of the"
             " partition"
         )
-    return f"Remove it: {hdfs.delete(folder)}"
+    return f"Remove it: {hdfs.delete(directory)}"
 
 
-def unreadable(folder: str, originals: Mapping[str, str], unclear: Sequence[str]) -> str:
+def unreadable(directory: str, originals: Mapping[str, str], unclear: Sequence[str]) -> str:
     """Return what a message says of a run whose journal cannot be read.
 
     Args:
@@ -76,7 +76,7 @@ def unreadable(folder: str, originals: Mapping[str, str], unclear: Sequence[str]
             f"Rows of the table may be only in {_named(unclear)}: before this run is moved out of the table's home,"
             " copy what the table needs from there, as docs/manual-restore.md says"
         )
-    command = without_run(folder, originals, unclear)
+    command = without_run(directory, originals, unclear)
     if not originals:
         return f"To go on without this run, move its directory, with all that it holds, away: {command}"
     live = next(iter(originals))
@@ -86,12 +86,12 @@ def unreadable(folder: str, originals: Mapping[str, str], unclear: Sequence[str]
     )
 
 
-def without_run(folder: str, originals: Mapping[str, str], unclear: Sequence[str]) -> str:
+def without_run(directory: str, originals: Mapping[str, str], unclear: Sequence[str]) -> str:
     """Return the commands after which the jobs work again: put back what only this run has, then move it away."""
     if unclear:
         return f"read docs/manual-restore.md, and copy what the table needs from {_named(unclear)}"
     back = hdfs.put_back((old, live) for live, old in originals.items())
-    return " && ".join([*(f"({text})" for text in back), hdfs.move_away(folder)])
+    return " && ".join([*(f"({text})" for text in back), hdfs.move_away(directory)])
 
 
 def _named(paths: Iterable[str]) -> str:

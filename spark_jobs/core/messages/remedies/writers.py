@@ -17,10 +17,10 @@ def replacing(live: str, staging: str) -> str:
     )
 
 
-def directory_with_rows(folder: str, name: str) -> str:
+def directory_with_rows(directory: str, name: str) -> str:
     return (
-        f"{folder} holds the directory {name}, whose rows would be lost. Move its files up to {folder}, or move it away"
-        f" ({hdfs.move_away(f'{folder}/{name}')}); then run the job again"
+        f"{directory} holds the directory {name}, whose rows would be lost. Move its files up to {directory}, or move"
+        f" it away ({hdfs.move_away(f'{directory}/{name}')}); then run the job again"
     )
 
 
@@ -28,11 +28,11 @@ def hidden_directory(path: str) -> str:
     return f"it is hidden, so that a query may be writing in it. If none does, move it away: {hdfs.move_away(path)}"
 
 
-def changed_file(folder: str, name: str, live: str) -> str:
+def changed_file(directory: str, name: str, live: str) -> str:
     return (
-        f"a writer changed {folder}/{name}; no file of {folder} was moved to {live}. Nothing tells whose rows are in"
-        f" it: move it away ({hdfs.move_away(f'{folder}/{name}')}), run the job again, and then put it into the table"
-        " under another name if its rows belong there"
+        f"a writer changed {directory}/{name}; no file of {directory} was moved to {live}. Nothing tells whose rows are"
+        f" in it: move it away ({hdfs.move_away(f'{directory}/{name}')}), run the job again, and then put it into the"
+        " table under another name if its rows belong there"
     )
 
 

@@ -14,7 +14,7 @@ from spark_jobs.protocol.file_system import Status
 _Placed = tuple[int, Status]
 
 
-class Folder:
+class Directory:
     """The entries of one directory. What the checks of units look for is found once, and not once for each unit."""
 
     def __init__(self, entries: Sequence[Status]) -> None:
@@ -76,14 +76,14 @@ def _origins(leftover: str) -> Iterator[str]:
         end = leftover.find("__", end + 1)
 
 
-class Folders:
+class Directories:
     """Lists directories, each one once. Errors are not kept."""
 
     def __init__(self, list_directory: Callable[[str], Sequence[Status]]) -> None:
         self._list = list_directory
-        self._found: dict[str, Folder] = {}
+        self._found: dict[str, Directory] = {}
 
-    def __call__(self, path: str) -> Folder:
+    def __call__(self, path: str) -> Directory:
         """Return a directory. Raise OSError if it cannot be listed."""
         if path not in self._found:
             self.add(path, self._list(path))
@@ -93,4 +93,4 @@ class Folders:
         return path in self._found
 
     def add(self, path: str, entries: Sequence[Status]) -> None:
-        self._found[path] = Folder(entries)
+        self._found[path] = Directory(entries)

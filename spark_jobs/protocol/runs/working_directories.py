@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.values.attributes import ACL, GROUP, MODE, LostAttribute, check_lost
-from spark_jobs.core.values.layout import working_folder_above
+from spark_jobs.core.values.layout import working_directory_above
 from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import FileSystem
 
@@ -27,7 +27,7 @@ _ACCESS = (GROUP, MODE, ACL)
 Judge = Callable[[Sequence[LostAttribute], str], Sequence[str]]
 
 
-class WorkingFolders:
+class WorkingDirectories:
     """Creates the directories above paths in a run, each one once, with the attributes of those above another path.
 
     A directory is created before the record that announces renames into it. If it is gone later, because the run was
@@ -43,7 +43,7 @@ class WorkingFolders:
         self._judge = judge
         self._created: set[str] = set()
 
-    def create_above(self, path: str, run_folder: str, like: str) -> list[str]:
+    def create_above(self, path: str, run_directory: str, like: str) -> list[str]:
         """Create the directories above a path in a working directory of a run. Return warnings.
 
         Args:
@@ -56,8 +56,8 @@ class WorkingFolders:
         target, source = parent(path), parent(like)
         if target in self._created:
             return []
-        top = target == working_folder_above(path, run_folder)
-        warnings = [] if top else self.create_above(target, run_folder, source)
+        top = target == working_directory_above(path, run_directory)
+        warnings = [] if top else self.create_above(target, run_directory, source)
         self._fs.mkdirs(target)
         if not top:
             warnings += self._copy_attributes(source, target)  # guard: closed_folders
@@ -79,7 +79,7 @@ class WorkingFolders:
         found = self._fs.attributes(source)
         return self._fs.set_attributes(target, replace(found, mode=found.mode | WRITABLE))
 
-    def _close(self, folder: str) -> None:
+    def _close(self, directory: str) -> None:
         """Close a directory to all but its owner.
 
         One of another account is left as it is: that account has created it, and has given it its attributes.
@@ -87,10 +87,14 @@ class WorkingFolders:
         Raises:
             Refusal: ATTRIBUTES, it cannot be closed.
         """
-        now = self._fs.attributes(folder)
-        lost = self._fs.set_attributes(folder, replace(now, mode=CLOSED, acl=()))
+        now = self._fs.attributes(directory)
+        lost = self._fs.set_attributes(directory, replace(now, mode=CLOSED, acl=()))
         if now.owner not in (None, self._fs.user()):
-            log.warning("%s belongs to %s and is not as its original: see who may read it", folder, now.owner)
+            log.warning(
+                "%s belongs to %s and is not as its original: see who may read it", directory, now.owner
+            )
             return
-        check_lost(lost, "require", folder)
-        log.warning("%s is closed to other accounts: it cannot have the attributes of its original", folder)
+        check_lost(lost, "require", directory)
+        log.warning(
+            "%s is closed to other accounts: it cannot have the attributes of its original", directory
+        )

@@ -7,7 +7,7 @@ from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.home_format import create_home
 
 
-def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> bool:
+def ensure_hint_directory(fs: RecordFiles, directory: str, *, worth_a_home: bool) -> bool:
     """Tell whether there is a directory `<home>/log/<name>` for hints, and create it in the home.
 
     A directory belongs to the account that creates it, and the account that compacts must be able to write to it. So an
@@ -16,9 +16,9 @@ def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> b
     Args:
         worth_a_home: the hints are worth the creation of a home.
     """
-    if fs.status(folder) is not None:
+    if fs.status(directory) is not None:
         return True
-    log = parent(folder)
+    log = parent(directory)
     home = parent(log)
     has_log = fs.status(log)
     above = has_log or fs.status(home)
@@ -30,7 +30,7 @@ def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> b
         return False
     if has_log is None:
         create_home(fs, home)
-    fs.mkdirs(folder)
+    fs.mkdirs(directory)
     return True
 
 
