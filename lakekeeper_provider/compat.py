@@ -78,10 +78,10 @@ def has_failed(context: Context, task_id: str) -> bool:
 
 
 def pull_xcom(ti: Any, key: str, source: Mapping[str, Any]) -> Any:
-    """
-    Return an XCom of another task, or None if there is none.
+    """Return an XCom of another task, or None if there is none.
 
-    :param source: the task that pushed it: ``dag_id``, ``run_id``, ``task_id`` and ``map_index``
+    Args:
+        source: the task that pushed it: ``dag_id``, ``run_id``, ``task_id`` and ``map_index``
     """
     dag_id, task_id, map_index = source["dag_id"], source["task_id"], source["map_index"]
     if source["run_id"] == ti.run_id:

@@ -7,8 +7,7 @@ _BLANKS = "\t\u00a0\u3000"
 
 
 def one_line(text: str) -> str:
-    """
-    Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal.
+    """Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal.
 
     All others that cannot be seen are escaped too: marks that change the direction of a text, characters without a
     width, halves of characters.

@@ -27,8 +27,7 @@ _TABLES = 1000
 
 
 def alias_of(verb: str) -> AssetAlias | None:
-    """
-    Return the alias under which the events of a verb are emitted; None for a verb that has none, and on Airflow 2.
+    """Return the alias under which the events of a verb are emitted; None for a verb that has none, and on Airflow 2.
 
     Airflow 2 records an event of an alias only if it has found the alias in the DAG, which it does not for a mapped
     operator. Else the task fails after it has succeeded, and would run again.
@@ -37,13 +36,13 @@ def alias_of(verb: str) -> AssetAlias | None:
 
 
 def uri_of(table: str, verb: str, server: str) -> str:
-    """
-    Return the URI of the asset: that of Airflow's Hive provider, and the verb.
+    """Return the URI of the asset: that of Airflow's Hive provider, and the verb.
 
     Without the verb, the event would say that the table has other rows: DAGs that wait for new rows would start, and
     a DAG that compacts after each load would start itself.
 
-    :param server: host and port of HiveServer2
+    Args:
+        server: host and port of HiveServer2
     """
     database, _, name = table.partition(".")
     # guard: names_in_uris_quoted
@@ -51,12 +50,12 @@ def uri_of(table: str, verb: str, server: str) -> str:
 
 
 def emit(context: Context, report: Report, uri: str | None, server: str) -> None:
-    """
-    Emit an event for each table on which the job did something. Airflow records them if the task succeeds.
+    """Emit an event for each table on which the job did something. Airflow records them if the task succeeds.
 
     An error is logged: the job is done, and must not run again because of an event.
 
-    :param uri: where the report is kept
+    Args:
+        uri: where the report is kept
     """
     alias, accessors = alias_of(report.verb), context.get("outlet_events")
     if alias is None or accessors is None:
@@ -77,8 +76,7 @@ def _add(events: Any, table: str, uri: str, extra: dict[str, Scalar]) -> None:
 
 
 def extras(report: Report, uri: str | None) -> Iterator[tuple[str, dict[str, Scalar]]]:
-    """
-    Yield the tables with something done, and the extra of each event.
+    """Yield the tables with something done, and the extra of each event.
 
     ``partitions`` is JSON, as the argument ``partitions`` of the operators takes it; None where it would be too large.
     """

@@ -34,8 +34,7 @@ _TABLES = 1000
 
 @attr.define
 class LakekeeperRunFacet(RunFacet):
-    """
-    What a job did to its tables. Its name in a run is ``lakekeeper``.
+    """What a job did to its tables. Its name in a run is ``lakekeeper``.
 
     The keys of each table: ``table``, ``outcome``, ``runId``, ``partitions`` (those that were written),
     ``filesBefore``, ``filesAfter``, ``bytesBefore``, ``bytesAfter``, ``rows``, ``backupTable``.
@@ -52,13 +51,13 @@ class LakekeeperRunFacet(RunFacet):
 
 
 def of(report: Report, server: str) -> OperatorLineage:
-    """
-    Return the lineage of a job.
+    """Return the lineage of a job.
 
     A table that was analysed is an input; one that was compacted or rolled back is an input and an output: its rows
     come from itself. A cleanup has neither: it deletes files that no table reads.
 
-    :param server: host and port of HiveServer2, as in the asset events
+    Args:
+        server: host and port of HiveServer2, as in the asset events
     """
     worked_on = [table for table in report.tables if table["outcome"] not in _UNTOUCHED]
     read = () if report.verb == CLEANUP else worked_on[:_TABLES]

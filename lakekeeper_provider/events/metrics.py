@@ -61,14 +61,14 @@ _WORD = re.compile(r"[a-z]{1,32}")
 
 
 def send(report: Report, client: Any, now: datetime, *, whole: bool = True) -> None:
-    """
-    Send the metrics of a job.
+    """Send the metrics of a job.
 
     An error is logged: the job is done, and must not run again because of a metric.
 
-    :param client: Airflow's ``Stats``
-    :param now: the current instant
-    :param whole: a history has all its rows; without them, there are no gauges
+    Args:
+        client: Airflow's ``Stats``
+        now: the current instant
+        whole: a history has all its rows; without them, there are no gauges
     """
     act: Mapping[str, Callable[[str, float], object]] = {
         COUNTER: lambda name, value: client.incr(name, int(value)),
@@ -83,8 +83,7 @@ def send(report: Report, client: Any, now: datetime, *, whole: bool = True) -> N
 
 
 def of(report: Report, now: datetime, *, whole: bool = True) -> Iterator[Metric]:
-    """
-    Return the metrics of a report. Counters of 0 are left out.
+    """Return the metrics of a report. Counters of 0 are left out.
 
     Gauges need the reports of all tables: what could not be read must not look like originals that are gone, or like
     units that are compacted.

@@ -16,11 +16,11 @@ class ObservedJob:
     _server = ""
 
     def tell(self, found: Report, uri: str | None, server: str, context: Context) -> None:
-        """
-        Send metrics and asset events, and keep the report for OpenLineage, which asks at the end of the task.
+        """Send metrics and asset events, and keep the report for OpenLineage, which asks at the end of the task.
 
-        :param uri: where the report is kept
-        :param server: host and port of HiveServer2, for the names of the tables
+        Args:
+            uri: where the report is kept
+            server: host and port of HiveServer2, for the names of the tables
         """
         metrics.send(found, Stats, utcnow(), whole=self.has_all_rows())
         asset_events.emit(context, found, uri, server)

@@ -1,5 +1,4 @@
-"""
-Tell other engines that the files of a table were swapped: they cache the lists of files.
+"""Tell other engines that the files of a table were swapped: they cache the lists of files.
 
 The compaction is done by then. So nothing here fails a task: what an engine could not be told becomes a warning with
 the statement to run by hand.
@@ -59,17 +58,17 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Refresh:
-    """
-    Statements for one engine, run through an Airflow connection after a compaction or a rollback.
+    """Statements for one engine, run through an Airflow connection after a compaction or a rollback.
 
-    :param conn_id: the connection; its provider must be installed, such as apache-airflow-providers-apache-impala
-    :param engine: ``impala`` (``REFRESH``), ``trino`` (``flush_metadata_cache``) or ``sql``
-    :param partitions: Impala: one statement for each partition, up to 100 of them, else one for the table
-    :param invalidate: Impala: ``INVALIDATE METADATA`` in place of ``REFRESH``
-    :param catalog: Trino: the catalog of the Hive tables
-    :param statement: sql: the statement; ``{table}`` is ``db.name``, ``{database}`` and ``{name}`` are its parts
-    :param attempts: how often a statement is tried
-    :param timeout: how long an attempt may take, such as ``2m``
+    Args:
+        conn_id: the connection; its provider must be installed, such as apache-airflow-providers-apache-impala
+        engine: ``impala`` (``REFRESH``), ``trino`` (``flush_metadata_cache``) or ``sql``
+        partitions: Impala: one statement for each partition, up to 100 of them, else one for the table
+        invalidate: Impala: ``INVALIDATE METADATA`` in place of ``REFRESH``
+        catalog: Trino: the catalog of the Hive tables
+        statement: sql: the statement; ``{table}`` is ``db.name``, ``{database}`` and ``{name}`` are its parts
+        attempts: how often a statement is tried
+        timeout: how long an attempt may take, such as ``2m``
     """
 
     conn_id: str
@@ -140,17 +139,17 @@ def refresh(
     again: bool = False,
     masked: Masked = str,
 ) -> Report:
-    """
-    Run the statements for each table that has swapped units, and return the report with a warning for each failure.
+    """Run the statements for each table that has swapped units, and return the report with a warning for each failure.
 
     After a failure, the other statements of this engine are not tried: a server that never answers would hold the task
     for hours.
 
-    :param connect: returns for a connection what runs a statement on it
-    :param again: an earlier try of the task may have swapped units, and ended before the engines were told: then its
-        units are settled, and not in this report. So all its tables are refreshed, which changes nothing otherwise
-    :param masked: hides the secrets of connections in a text: an error of a driver may show how it was reached, and a
-        warning is kept where no log masks it
+    Args:
+        connect: returns for a connection what runs a statement on it
+        again: an earlier try of the task may have swapped units, and ended before the engines were told: then its
+            units are settled, and not in this report. So all its tables are refreshed, which changes nothing otherwise
+        masked: hides the secrets of connections in a text: an error of a driver may show how it was reached, and a
+            warning is kept where no log masks it
     """
     touched = [table for table in report.tables if units_with(table, SWAPPED) or (again and _could_be(table))]
     warnings: dict[str, list[str]] = {table["table"]: [] for table in touched}
@@ -213,11 +212,11 @@ def _problem(each: Refresh, statement: str, connect: Connect) -> str | None:
 
 
 def _within(limit: float, act: Callable[[], object]) -> None:
-    """
-    Call a function; an error is raised here.
+    """Call a function; an error is raised here.
 
-    :raises NoAnswer: it has not returned within the limit. It goes on in its thread, which does not keep the
-        process alive.
+    Raises:
+        NoAnswer: it has not returned within the limit. It goes on in its thread, which does not keep the
+            process alive.
     """
     errors: list[Exception] = []
 

@@ -12,10 +12,10 @@ _ACTED_ON = re.compile(r"""[;'"`\\]|\$\{|--|/\*""")
 
 
 def impala_name(name: str) -> str:
-    """
-    Return a name in Impala's quotes, which have no escape.
+    """Return a name in Impala's quotes, which have no escape.
 
-    :raises ValueError: it has a quote, or a control character
+    Raises:
+        ValueError: it has a quote, or a control character
     """
     if "`" in name or not name.isprintable():  # guard: quoted_names_only
         raise ValueError(f"the name {name!r} cannot be quoted")
@@ -33,10 +33,10 @@ def standard_literal(value: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """
-    Return a name as it stands in the statement of a user, who may have quoted it in any way.
+    """Return a name as it stands in the statement of a user, who may have quoted it in any way.
 
-    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
+    Raises:
+        ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
     """
     if not _NAME.fullmatch(name) or "--" in name:  # guard: plain_names_only
         raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
@@ -44,8 +44,7 @@ def plain_name(name: str) -> str:
 
 
 def may_be_pasted(statement: str) -> bool:
-    """
-    Tell whether a shell for SQL runs a statement with names and literals in quotes as it stands.
+    """Tell whether a shell for SQL runs a statement with names and literals in quotes as it stands.
 
     Without the quotes around it, no name or value may have a character on which a shell acts: impala-shell replaces
     variables in literals, and Beeline ends statements in them.

@@ -39,10 +39,10 @@ PLANNING_KEYS = (
 
 @documented
 class PlanningOperator(LakekeeperOperator):
-    """
-    Base of analysis and compaction, which select units by the same options.
+    """Base of analysis and compaction, which select units by the same options.
 
-    :raises UsageError: two of ``partitions``, ``where`` and ``idle_for`` are given
+    Raises:
+        UsageError: two of ``partitions``, ``where`` and ``idle_for`` are given
     """
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *PLANNING_KEYS)
@@ -100,8 +100,7 @@ def _is_set(value: Any) -> bool:
 
 
 class AnalyzeOperator(PlanningOperator):
-    """
-    Report which units need compaction, without a change of any table.
+    """Report which units need compaction, without a change of any table.
 
     The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``. Units
     that do not fit are pushed under further keys, ``flagged_0`` and so on, from which ``CompactOperator`` pulls them.

@@ -48,29 +48,31 @@ _EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
 
 @documented
 class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
-    """
-    Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
+    """Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
 
     It inherits arguments and template fields from ``SparkSubmitOperator`` and delegates the submission to a
     ``SubmissionRunner``. Arguments take precedence over the YAML file, and the file over the connection. All of
     them can be templated; a list may be a real list, JSON or separated by commas, a boolean must be true or false.
 
-    :param table: the table to work on, ``db.table``
-    :param tables: or several tables
-    :param database: or all the tables of a database, narrowed by ``include`` and ``exclude``
-    :param config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
-    :param report_dir: directory that this worker and the Spark driver both reach, such as
-        ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode
-    :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
-        nothing is submitted while it is closed
-    :param on_closed: ``wait`` (deferred until the window opens), ``skip`` or ``fail``
-    :param on_refused: ``fail`` if a table that was selected by name cannot be compacted safely, or ``skip``, for
-        lists that another task made
-    :param conn_id: the Spark connection, which determines the master
-    :param use_krb5ccache: use the ticket cache of the worker; by default as the file says
-    :param name: name of the Spark application (``lakekeeper-`` and the verb)
-    :param hive_server: host and port of HiveServer2 in the URIs of asset events, ``hive://HOST:PORT/DB/TABLE?lakekeeper=VERB``
-    :raises UsageError: ``application_args`` was given, which the operator builds itself
+    Args:
+        table: the table to work on, ``db.table``
+        tables: or several tables
+        database: or all the tables of a database, narrowed by ``include`` and ``exclude``
+        config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
+        report_dir: directory that this worker and the Spark driver both reach, such as
+            ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode
+        window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
+            nothing is submitted while it is closed
+        on_closed: ``wait`` (deferred until the window opens), ``skip`` or ``fail``
+        on_refused: ``fail`` if a table that was selected by name cannot be compacted safely, or ``skip``, for
+            lists that another task made
+        conn_id: the Spark connection, which determines the master
+        use_krb5ccache: use the ticket cache of the worker; by default as the file says
+        name: name of the Spark application (``lakekeeper-`` and the verb)
+        hive_server: host and port of HiveServer2 in the URIs of asset events, ``hive://HOST:PORT/DB/TABLE?lakekeeper=VERB``
+
+    Raises:
+        UsageError: ``application_args`` was given, which the operator builds itself
     """
 
     verb: ClassVar[str]
@@ -199,11 +201,11 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         return parse_options({key: getattr(self, key) for key in self.option_keys})
 
     def wait_for_window(self, settings: Config) -> str | None:
-        """
-        Return when the open window closes, or None without a window.
+        """Return when the open window closes, or None without a window.
 
-        :raises AirflowSkipException: the window is closed and ``on_closed`` is ``skip``
-        :raises AirflowFailException: the window is closed and ``on_closed`` is ``fail``
+        Raises:
+            AirflowSkipException: the window is closed and ``on_closed`` is ``skip``
+            AirflowFailException: the window is closed and ``on_closed`` is ``fail``
         """
         if given(self.window) is None:
             return None
@@ -235,8 +237,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         return found
 
     def _choices(self, settings: Config) -> tuple[bool, str]:
-        """
-        Return whether a refused table only skips the task, and the HiveServer2 in the URIs of assets.
+        """Return whether a refused table only skips the task, and the HiveServer2 in the URIs of assets.
 
         They are needed after the job, and checked before it: a mistake must not fail a job that is done.
         """

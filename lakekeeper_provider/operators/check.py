@@ -15,14 +15,14 @@ _KEYS = ("parallelism", "max_calls_per_second")
 
 @documented
 class CheckOperator(LakekeeperOperator):
-    """
-    Check journals, originals, rewritten files and backup tables without changing anything.
+    """Check journals, originals, rewritten files and backup tables without changing anything.
 
     The XCom has the number of findings of each table and their codes. Damage fails the task without a retry; notices
     do not. The log names the paths, and the commands that end the damage. See ``LakekeeperOperator`` for the other
     arguments.
 
-    :param read_data: compare the rows of originals and rewritten files too; reads all of both
+    Args:
+        read_data: compare the rows of originals and rewritten files too; reads all of both
     """
 
     verb = CHECK

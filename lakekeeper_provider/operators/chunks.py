@@ -15,33 +15,37 @@ Summary = dict[str, Any]
 
 
 def by_table(analysis: Any, *, ti: Any = None) -> list[Summary]:
-    """
-    Return the flagged tables, one in each summary, in the order of their compaction, for ``CompactOperator.expand``.
+    """Return the flagged tables, one in each summary, in the order of their compaction, for ``CompactOperator.expand``.
 
     Tables with units that were deferred before come first, the longest first; then those with the highest score. A
     table of several analyses is in one summary: two tasks cannot work on it at the same time.
 
-    :param analysis: the output of an ``AnalyzeOperator``, a list of such outputs, or the report of a plan
-    :param ti: the task instance that is running: units that do not fit into its XCom are pushed under further keys
-    :raises UsageError: ``analysis`` is something else
+    Args:
+        analysis: the output of an ``AnalyzeOperator``, a list of such outputs, or the report of a plan
+        ti: the task instance that is running: units that do not fit into its XCom are pushed under further keys
+
+    Raises:
+        UsageError: ``analysis`` is something else
     """
     return _fitting(list(_merged(_tables(analysis), xcom.UnitReader(ti))), ti)
 
 
 def split(analysis: Any, chunks: int, *, within_tables: bool = False, ti: Any = None) -> list[list[Summary]]:
-    """
-    Return the flagged units in up to ``chunks`` parts of about the same size, for ``CompactOperator.expand``.
+    """Return the flagged units in up to ``chunks`` parts of about the same size, for ``CompactOperator.expand``.
 
     The size is that of the files in bytes, or the number of units if bytes are not known. The same analysis gives the
     same parts. A table is in one part only, so that the parts can be compacted side by side.
 
-    :param analysis: the output of an ``AnalyzeOperator``, a list of such outputs, or the report of a plan
-    :param within_tables: divide the units of a table too. Two tasks cannot work on one table at the same time, so such
-        parts must run one after the other (``max_active_tis_per_dagrun=1``). They are in the order of compaction, and
-        the units of one table count as equal in size
-    :param ti: the task instance that is running: it pulls units from pages, and pushes those that do not fit into its
-        XCom under further keys
-    :raises UsageError: ``analysis`` or ``chunks`` is something else, or units cannot be read
+    Args:
+        analysis: the output of an ``AnalyzeOperator``, a list of such outputs, or the report of a plan
+        within_tables: divide the units of a table too. Two tasks cannot work on one table at the same time, so such
+            parts must run one after the other (``max_active_tis_per_dagrun=1``). They are in the order of compaction,
+            and the units of one table count as equal in size
+        ti: the task instance that is running: it pulls units from pages, and pushes those that do not fit into its
+            XCom under further keys
+
+    Raises:
+        UsageError: ``analysis`` or ``chunks`` is something else, or units cannot be read
     """
     if isinstance(chunks, bool) or not isinstance(chunks, int) or chunks < 1:
         raise UsageError(f"chunks: expected a whole number from 1 on, got {chunks!r}")
@@ -74,8 +78,7 @@ def _merged(summaries: Sequence[Summary], reader: xcom.UnitReader) -> Iterator[S
 
 
 def _fitting(summaries: list[Summary], ti: Any) -> list[Summary]:
-    """
-    Return the summaries, as they fit into one XCom.
+    """Return the summaries, as they fit into one XCom.
 
     First they lose the fingerprints of a plan, without which a compaction does not say what has changed since; then
     their units are moved to pages of the task.

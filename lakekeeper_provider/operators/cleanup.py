@@ -26,14 +26,12 @@ _KEYS = (
 
 @documented
 class CleanupOperator(WritingOperator):
-    """
-    Delete kept originals and their backup tables; the runs cannot be rolled back after that.
+    """Delete kept originals and their backup tables; the runs cannot be rolled back after that.
 
     Only directories that a journal names are deleted. See ``WritingOperator`` and ``LakekeeperOperator`` for the other
     arguments.
 
     A retention is required, as an argument or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
-
     """
 
     verb = CLEANUP
@@ -64,10 +62,10 @@ class CleanupOperator(WritingOperator):
     def prepare(
         self, settings: Config, deadline: str | None, context: Context
     ) -> Submission | dict[str, Any]:
-        """
-        Return what to submit.
+        """Return what to submit.
 
-        :raises UsageError: the retention is missing, or too short to be accepted without confirmation
+        Raises:
+            UsageError: the retention is missing, or too short to be accepted without confirmation
         """
         submission = super().prepare(settings, deadline, context)
         check_retention(self.arguments(), settings, self.selection())

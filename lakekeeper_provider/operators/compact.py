@@ -27,18 +27,18 @@ _KEYS = (
 
 @documented
 class CompactOperator(PlanningOperator, SwappingOperator):
-    """
-    Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
+    """Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
     The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
     another run. No swap is made after the end of ``window``. See ``PlanningOperator``, ``SwappingOperator``,
     ``WritingOperator`` and ``LakekeeperOperator`` for the other arguments.
 
-    :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
-        flag are compacted, and the tables with deferred units, then those with the highest score, come first; of
-        ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Or the report of
-        ``lakekeeper plan --json``: exactly its units, in its order. Without it, ``table``, ``tables`` or
-        ``database`` is required, and the job analyses first
+    Args:
+        analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
+            flag are compacted, and the tables with deferred units, then those with the highest score, come first; of
+            ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Or the report of
+            ``lakekeeper plan --json``: exactly its units, in its order. Without it, ``table``, ``tables`` or
+            ``database`` is required, and the job analyses first
     """
 
     verb = COMPACT
@@ -93,10 +93,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         self.max_failures = max_failures
 
     def prepare(self, settings: Config, deadline: str | None, context: Context) -> Submission:
-        """
-        Return the submission for the flagged units.
+        """Return the submission for the flagged units.
 
-        :raises AirflowSkipException: there are none
+        Raises:
+            AirflowSkipException: there are none
         """
         analyses = xcom.analyses(self.analysis) if self._from_analysis else []
         units = xcom.flagged_units(analyses, context["ti"]) if self._from_analysis else None
@@ -138,8 +138,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, named, parts)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
-        """
-        Return the summary with the run id, which is needed also if the report lacks tables.
+        """Return the summary with the run id, which is needed also if the report lacks tables.
 
         A summary that is too long has no tables left. A rollback needs their names: those that were asked for are put
         back.
@@ -150,10 +149,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
 
 
 def _begun(selection: Selection, run_id: str) -> dict[str, Any]:
-    """
-    Return the summary of a run that has no report yet.
+    """Return the summary of a run that has no report yet.
 
-    :raises UsageError: more tables than fit into an XCom
+    Raises:
+        UsageError: more tables than fit into an XCom
     """
     if len(selection.tables) > MAX_TABLES:
         raise UsageError(

@@ -11,15 +11,15 @@ from lakekeeper_provider.options.parsers import boolean, given, integer
 
 
 class HistoryOperator(LakekeeperOperator):
-    """
-    Show the runs of tables, newest first: what was done when, by whom, and which runs can be rolled back.
+    """Show the runs of tables, newest first: what was done when, by whom, and which runs can be rolled back.
 
     Writes nothing. The XCom has the rows of each table under ``history``, as docs/wire.md describes them; where they
     are too many for an XCom, the older ones are left out. See ``LakekeeperOperator`` for the other arguments.
 
-    :param limit: only the newest rows of each table
-    :param units: also what was done to each partition, under ``results`` of each row
-    :param snapshots: also the snapshots of the commit log, in the log of the task and in the report
+    Args:
+        limit: only the newest rows of each table
+        units: also what was done to each partition, under ``results`` of each row
+        snapshots: also the snapshots of the commit log, in the log of the task and in the report
     """
 
     verb = HISTORY

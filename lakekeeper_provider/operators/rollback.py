@@ -33,16 +33,16 @@ _KEYS = ("dry_run", "on_new_data", "parallelism", "max_calls_per_second")
 
 
 class RecordCompactionOperator(ReportArguments, BaseOperator):
-    """
-    Record in which pass of the DAG run a compaction ended; a task between ``compact`` and ``rollback``.
+    """Record in which pass of the DAG run a compaction ended; a task between ``compact`` and ``rollback``.
 
     Clearing the compaction, or a task before it, clears this task too; clearing the rollback alone does not.
     ``RollbackOperator(only_when_cleared=True)`` uses that to distinguish the two. The task runs whether the
     compaction succeeded or failed.
 
-    :param compaction: the output of a ``CompactOperator``, mapped or not
-    :param by_table: return a list with a record for each table, for a rollback that is mapped over it: then the tables
-        of one DAG run can be undone one by one, by clearing one task of the mapped rollback
+    Args:
+        compaction: the output of a ``CompactOperator``, mapped or not
+        by_table: return a list with a record for each table, for a rollback that is mapped over it: then the tables
+            of one DAG run can be undone one by one, by clearing one task of the mapped rollback
     """
 
     template_fields: Sequence[str] = ("compaction",)
@@ -72,8 +72,7 @@ class RecordCompactionOperator(ReportArguments, BaseOperator):
         }
 
     def _hides_failure(self, task_id: str, context: Context) -> bool:
-        """
-        Return whether a task failed and this one is its only downstream task.
+        """Return whether a task failed and this one is its only downstream task.
 
         The state of a DAG run is that of its last tasks: a skipped rollback would make the run a success.
         """
@@ -89,8 +88,7 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """
-    Return the record as one for each table; those of a database whose tables are not known stay together.
+    """Return the record as one for each table; those of a database whose tables are not known stay together.
 
     There is at least one, even without any table: a rollback that is mapped over none could not report failed tasks.
     """
@@ -107,8 +105,7 @@ def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 @documented
 class RollbackOperator(SwappingOperator):
-    """
-    Restore the original files of a compaction; succeeds without doing anything if they are already restored.
+    """Restore the original files of a compaction; succeeds without doing anything if they are already restored.
 
     Immediately: ``RollbackOperator(table="sales.events")`` undoes the newest run, or the one that ``run_id``
     names.
@@ -122,13 +119,16 @@ class RollbackOperator(SwappingOperator):
     table alone. See ``SwappingOperator``, ``WritingOperator`` and
     ``LakekeeperOperator`` for the other arguments.
 
-    :param compaction: the output of a ``RecordCompactionOperator`` or of a ``CompactOperator``: exactly its
-        runs are undone
-    :param run_id: the run to undo
-    :param only_when_cleared: skip unless this task was cleared alone; requires the output of a
-        ``RecordCompactionOperator``
-    :raises UsageError: ``compaction`` and tables are both given or both missing, or ``only_when_cleared`` is given
-        without a record
+    Args:
+        compaction: the output of a ``RecordCompactionOperator`` or of a ``CompactOperator``: exactly its
+            runs are undone
+        run_id: the run to undo
+        only_when_cleared: skip unless this task was cleared alone; requires the output of a
+            ``RecordCompactionOperator``
+
+    Raises:
+        UsageError: ``compaction`` and tables are both given or both missing, or ``only_when_cleared`` is given
+            without a record
     """
 
     verb = ROLLBACK
@@ -252,8 +252,7 @@ def _separately(unnamed: Mapping[str, Sequence[str]]) -> str:
 
 
 def _comes_from_another(compaction: Any) -> bool:
-    """
-    Return whether this is the output of another task than a record.
+    """Return whether this is the output of another task than a record.
 
     A DAG is parsed before there is any output, so only the operator of an XComArg can be checked.
     """

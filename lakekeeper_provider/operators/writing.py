@@ -20,10 +20,7 @@ WRITING_KEYS = ("lease_wait", "lease_timeout", "register_backup", "backup_prefix
 
 @documented
 class WritingOperator(LakekeeperOperator):
-    """
-    Base of compaction, rollback and cleanup, which take leases and update backup tables.
-
-    """
+    """Base of compaction, rollback and cleanup, which take leases and update backup tables."""
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *WRITING_KEYS)
     template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *WRITING_KEYS)
@@ -47,13 +44,16 @@ class WritingOperator(LakekeeperOperator):
 
 
 class SwappingOperator(WritingOperator):
-    """
-    Base of compaction and rollback, which swap files of tables that other engines may have cached.
+    """Base of compaction and rollback, which swap files of tables that other engines may have cached.
 
-    :param refresh: the engines to tell of it: a list of ``Refresh``, or of mappings with its fields, such as
-        ``[{"conn_id": "impala_default", "engine": "impala"}]``. Also after a failure, because some units may be
-        swapped. What an engine cannot be told is a warning with the statement to run by hand; the task does not fail
-    :raises UsageError: ``refresh`` is wrong
+    Args:
+        refresh: the engines to tell of it: a list of ``Refresh``, or of mappings with its fields, such as
+            ``[{"conn_id": "impala_default", "engine": "impala"}]``. Also after a failure, because some units may be
+            swapped. What an engine cannot be told is a warning with the statement to run by hand; the task does not
+            fail
+
+    Raises:
+        UsageError: ``refresh`` is wrong
     """
 
     template_fields: Sequence[str] = (*WritingOperator.template_fields, "refresh")

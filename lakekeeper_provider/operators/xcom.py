@@ -18,15 +18,17 @@ from lakekeeper_provider.submission import exchange
 
 
 def entries(name: str, value: Any, *verbs: str, required: bool = True) -> list[Mapping[str, Any]]:
-    """
-    Return the summaries of a verb in an XCom.
+    """Return the summaries of a verb in an XCom.
 
-    :param name: the argument that holds the XCom, for messages
-    :param value: one summary, a list of them, or JSON of either; in a list, None for a mapped task that pushed nothing
-    :param verbs: the verbs that are expected
-    :param required: whether there must be a summary, unless the list is empty: of a task whose XCom is gone nothing is
-        known, which is not the same as nothing to do
-    :raises UsageError: the value is not the output of a task of one of these verbs, or there is no output
+    Args:
+        name: the argument that holds the XCom, for messages
+        value: one summary, a list of them, or JSON of either; in a list, None for a mapped task that pushed nothing
+        verbs: the verbs that are expected
+        required: whether there must be a summary, unless the list is empty: of a task whose XCom is gone nothing is
+            known, which is not the same as nothing to do
+
+    Raises:
+        UsageError: the value is not the output of a task of one of these verbs, or there is no output
     """
     value = from_json(name, given(value))
     expected = f"{name}: expected the output of a {verbs[0]} task"
@@ -50,12 +52,12 @@ def _entry(expected: str, entry: Any, verbs: Sequence[str | None]) -> Mapping[st
 
 
 def analyses(value: Any) -> list[Mapping[str, Any]]:
-    """
-    Return the summaries of analyses in an XCom, or in the report of a plan.
+    """Return the summaries of analyses in an XCom, or in the report of a plan.
 
     A plan becomes an analysis that is ``as_planned``: it flags the units of the plan, in the same order.
 
-    :raises UsageError: the value is neither
+    Raises:
+        UsageError: the value is neither
     """
     found = entries("analysis", value, ANALYZE, PLAN)
     return [_of_plan(entry) if entry["verb"] == PLAN else entry for entry in found]
@@ -103,8 +105,7 @@ def are_planned(found: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def in_order(found: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """
-    Return the tables of analyses, each with its analysis, in the order of their compaction.
+    """Return the tables of analyses, each with its analysis, in the order of their compaction.
 
     Those with units that were deferred before come first, the longest first; then those with the highest score. Plans
     keep their order.
@@ -124,11 +125,13 @@ def has_flagged_units(table: Mapping[str, Any]) -> bool:
 
 
 def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list[Unit]]:
-    """
-    Return the flagged units of analyses by table, without the tables that have none, in the order of ``in_order``.
+    """Return the flagged units of analyses by table, without the tables that have none, in the order of ``in_order``.
 
-    :param ti: the task instance that is running, which pulls the pages
-    :raises UsageError: units cannot be read
+    Args:
+        ti: the task instance that is running, which pulls the pages
+
+    Raises:
+        UsageError: units cannot be read
     """
     reader = UnitReader(ti)
     units: dict[str, list[Unit]] = {}
@@ -140,10 +143,10 @@ def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list
 def fingerprints(
     found: Sequence[Mapping[str, Any]], units: Mapping[str, Sequence[Unit]] | None
 ) -> dict[str, list[str | None]]:
-    """
-    Return the fingerprints that the files of units had in plans, by table, in the order of ``flagged_units``.
+    """Return the fingerprints that the files of units had in plans, by table, in the order of ``flagged_units``.
 
-    :param units: the units of the plans; tables of which not all fingerprints are known are left out
+    Args:
+        units: the units of the plans; tables of which not all fingerprints are known are left out
     """
     found_of: dict[str, list[str | None]] = {}
     for _, table in in_order(found) if are_planned(found) else ():
@@ -156,10 +159,10 @@ def fingerprints(
 
 
 def planned_options(found: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """
-    Return the options by which plans were made, by table.
+    """Return the options by which plans were made, by table.
 
-    :raises UsageError: a plan sets an option that no plan can set, or two plans of one table differ
+    Raises:
+        UsageError: a plan sets an option that no plan can set, or two plans of one table differ
     """
     options: dict[str, Mapping[str, Any]] = {}
     for table in (table for analysis in found for table in analysis["tables"] if table.get("options")):
@@ -174,10 +177,10 @@ def planned_options(found: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str
 
 
 class UnitReader:
-    """
-    Reads the flagged units of analyses: from the summary, from pages, or from a report.
+    """Reads the flagged units of analyses: from the summary, from pages, or from a report.
 
-    :param ti: the task instance that is running, which pulls the pages
+    Args:
+        ti: the task instance that is running, which pulls the pages
     """
 
     def __init__(self, ti: Any) -> None:
@@ -185,10 +188,10 @@ class UnitReader:
         self._reports: dict[str, Mapping[str, list[Unit]]] = {}
 
     def units(self, analysis: Mapping[str, Any], table: Mapping[str, Any]) -> list[Unit]:
-        """
-        Return the flagged units of one table.
+        """Return the flagged units of one table.
 
-        :raises UsageError: they cannot be read
+        Raises:
+            UsageError: they cannot be read
         """
         if table.get("flagged") is not None:
             return list(table["flagged"])
@@ -213,8 +216,7 @@ def _reported(uri: str) -> Mapping[str, list[Unit]]:
 
 
 def current_pass(context: Context) -> str | None:
-    """
-    Return an identifier of the current pass of the DAG run: its start date.
+    """Return an identifier of the current pass of the DAG run: its start date.
 
     Clearing a task of a *finished* DAG run restarts the run, with a new start date. Clearing a task of a running
     one does not, and belongs to the same pass. ``clear_number`` of the run is not suitable: in Airflow 3 it

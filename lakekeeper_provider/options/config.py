@@ -34,11 +34,11 @@ _SERVER = re.compile(r"[A-Za-z0-9.-]+(:\d+)?\Z")
 
 @dataclass(frozen=True)
 class Config:
-    """
-    A parsed file. ``settings`` and ``tables`` hold only what it gives, by the option keys of the wire.
+    """A parsed file. ``settings`` and ``tables`` hold only what it gives, by the option keys of the wire.
 
-    :param selection: the tables that the command line works on if it names none; None if the file names none either
-    :param hive_server: host and port of HiveServer2 in the URIs of asset events
+    Args:
+        selection: the tables that the command line works on if it names none; None if the file names none either
+        hive_server: host and port of HiveServer2 in the URIs of asset events
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -1,5 +1,4 @@
-"""
-The options of the jobs: the table ``options.json``, which the jobs' own table is written to (``make docs``).
+"""The options of the jobs: the table ``options.json``, which the jobs' own table is written to (``make docs``).
 
 The command line, the checks of the YAML file, its template, its JSON Schema and README's table are derived from it.
 """

@@ -16,13 +16,13 @@ SECTION_OF_A_TABLE, BY_PLAN = "section of a table", "plan"
 
 @dataclass(frozen=True)
 class Flag:
-    """
-    A flag of the command line.
+    """A flag of the command line.
 
-    :param name: such as ``--dry-run``
-    :param verbs: those that have it
-    :param metavar: stands for the value in ``--help``; None for a boolean, or where the values are few
-    :param off: of a boolean, the flag that sets it to false
+    Args:
+        name: such as ``--dry-run``
+        verbs: those that have it
+        metavar: stands for the value in ``--help``; None for a boolean, or where the values are few
+        off: of a boolean, the flag that sets it to false
     """
 
     name: str
@@ -33,20 +33,20 @@ class Flag:
 
 @dataclass(frozen=True)
 class Option:
-    """
-    One option.
+    """One option.
 
-    :param key: its name in the request, in the YAML file and, behind ``lakekeeper.``, as a property of a table
-    :param parse: returns the typed value of a Python object, a YAML value or a rendered template
-    :param default: the job's own default; None where the job has a rule instead
-    :param help: one line for ``--help``, operators, README and the YAML template, without the default
-    :param layers: those that may set it
-    :param level: who needs it: ``daily``, ``tuning`` or ``rare``
-    :param flag: its flag on the command line; None where only the request carries it
-    :param section: where the YAML template has it; None where the YAML file cannot set it
-    :param note: what the YAML template says besides
-    :param example: the value in the YAML template, where the default cannot be written there
-    :param explicit: empty text is an error, and does not mean "not given": the option limits what is deleted
+    Args:
+        key: its name in the request, in the YAML file and, behind ``lakekeeper.``, as a property of a table
+        parse: returns the typed value of a Python object, a YAML value or a rendered template
+        default: the job's own default; None where the job has a rule instead
+        help: one line for ``--help``, operators, README and the YAML template, without the default
+        layers: those that may set it
+        level: who needs it: ``daily``, ``tuning`` or ``rare``
+        flag: its flag on the command line; None where only the request carries it
+        section: where the YAML template has it; None where the YAML file cannot set it
+        note: what the YAML template says besides
+        example: the value in the YAML template, where the default cannot be written there
+        explicit: empty text is an error, and does not mean "not given": the option limits what is deleted
     """
 
     key: str

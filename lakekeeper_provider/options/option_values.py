@@ -18,11 +18,13 @@ _TOLD = ("readers",)
 
 
 def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """
-    Return the typed options by key; one that is None was not given, and is left out.
+    """Return the typed options by key; one that is None was not given, and is left out.
 
-    :param where: prefix of the keys in messages
-    :raises UsageError: a value is wrong, or two options exclude each other
+    Args:
+        where: prefix of the keys in messages
+
+    Raises:
+        UsageError: a value is wrong, or two options exclude each other
     """
     for key, value in given.items():
         if OPTIONS[key].explicit and isinstance(value, str) and absent(value):  # guard: no_empty_limit
@@ -33,11 +35,13 @@ def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 
 
 def options_of_plan(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return the options that a compaction takes from a plan, as the plan has them.
+    """Return the options that a compaction takes from a plan, as the plan has them.
 
-    :param where: prefix of the keys in messages
-    :raises UsageError: an option is not one that chooses or sizes work, or its value is wrong
+    Args:
+        where: prefix of the keys in messages
+
+    Raises:
+        UsageError: an option is not one that chooses or sizes work, or its value is wrong
     """
     taken = {key: value for key, value in given.items() if key not in _TOLD}
     for key, value in taken.items():
@@ -50,11 +54,13 @@ def options_of_plan(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_selections(given: Mapping[str, Any]) -> None:
-    """
-    Check that units are selected in one way; ``idle_for="0s"`` selects none.
+    """Check that units are selected in one way; ``idle_for="0s"`` selects none.
 
-    :param given: the options that are given, by key
-    :raises UsageError: two of them are given
+    Args:
+        given: the options that are given, by key
+
+    Raises:
+        UsageError: two of them are given
     """
     found = [key for key in SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
     if len(found) > 1:

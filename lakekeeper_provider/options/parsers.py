@@ -19,12 +19,12 @@ from lakekeeper_provider.exceptions import UsageError, nearest
 
 @dataclass(frozen=True)
 class Parser:
-    """
-    A parser of one kind of values.
+    """A parser of one kind of values.
 
-    :param parse: takes the name and the value; raises UsageError
-    :param schema: the values that it accepts in a YAML file, as JSON Schema
-    :param bounds: the least and the greatest value, or the longest one, as the documentation shows them
+    Args:
+        parse: takes the name and the value; raises UsageError
+        schema: the values that it accepts in a YAML file, as JSON Schema
+        bounds: the least and the greatest value, or the longest one, as the documentation shows them
     """
 
     parse: Callable[[str, Any], Any]
@@ -40,8 +40,7 @@ def parser(bounds: str = "", **schema: Any) -> Callable[[Callable[[str, Any], An
 
 
 def absent(value: Any) -> bool:
-    """
-    Tell whether a value was not given; the template of an empty parameter renders as one of these texts.
+    """Tell whether a value was not given; the template of an empty parameter renders as one of these texts.
 
     An empty list is given: "none of them" must not become "all of them".
     """
@@ -186,10 +185,10 @@ def choice(*allowed: str, fold: Callable[[str], str] = str.lower) -> Parser:
 def pattern(
     regex: re.Pattern[str], example: str, bounds: str = "", within: Callable[[str], bool] = bool
 ) -> Parser:
-    """
-    Make a parser of texts that match ``regex`` as a whole.
+    """Make a parser of texts that match ``regex`` as a whole.
 
-    :param within: tells whether a text that matches is within the bounds
+    Args:
+        within: tells whether a text that matches is within the bounds
     """
 
     @parser(bounds, type=["string", "integer"], pattern=f"^({regex.pattern})$")

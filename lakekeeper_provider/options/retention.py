@@ -14,10 +14,10 @@ DAY = 86_400
 
 
 def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
-    """
-    Check that each table has a retention.
+    """Check that each table has a retention.
 
-    :raises UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
+    Raises:
+        UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
     """
     for section in _sections(settings, selection):
         given = {**settings.settings, **section, **arguments}

@@ -50,11 +50,13 @@ def table_name(name: str, value: Any) -> str:
 
 
 def check_source(name: str, source: Any, *tables: Any) -> bool:
-    """
-    Return whether another task names the tables.
+    """Return whether another task names the tables.
 
-    :param source: output of that task; mutually exclusive with ``tables``
-    :raises UsageError: both are given, or neither
+    Args:
+        source: output of that task; mutually exclusive with ``tables``
+
+    Raises:
+        UsageError: both are given, or neither
     """
     if source is not None and any(given is not None for given in tables):
         raise UsageError(f"{name} already says which tables: leave table, tables and database out")

@@ -29,12 +29,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Key:
-    """
-    One key of the section.
+    """One key of the section.
 
-    :param parse: returns the typed value
-    :param help: what the YAML template says of it
-    :param example: the value in the YAML template, commented out
+    Args:
+        parse: returns the typed value
+        help: what the YAML template says of it
+        example: the value in the YAML template, commented out
     """
 
     parse: Parser
@@ -165,10 +165,10 @@ _SHOWN = ("boolean", "integer")
 
 
 def parsed(name: str, value: Any) -> Any:
-    """
-    Return the typed value of a key.
+    """Return the typed value of a key.
 
-    :raises UsageError: it is wrong; a text of this section may be a password, or hold one, and is not shown
+    Raises:
+        UsageError: it is wrong; a text of this section may be a password, or hold one, and is not shown
     """
     key = KEYS[name]
     try:

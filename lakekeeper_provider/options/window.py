@@ -19,18 +19,18 @@ _DAY = 24 * 60
 
 @dataclass(frozen=True)
 class MaintenanceWindow:
-    """
-    A period of the day, on some days of the week, by the clock of a time zone.
+    """A period of the day, on some days of the week, by the clock of a time zone.
 
     A window whose end is not after its start runs over midnight; a day in ``days`` is the day on which it
     *opens*. Where the clock is set forward, a time that it skips counts as the moment of the change, so a
     window that lies in the skipped hour does not open; where it is set back, the first of the two equal
     times counts.
 
-    :param start: when it opens, ``HH:MM``
-    :param end: when it closes, ``HH:MM``; ``24:00`` is the end of the day
-    :param timezone: an IANA time zone such as ``Europe/Paris``
-    :param days: the days on which it opens, such as ``["mon", "tue"]``; all of them by default
+    Args:
+        start: when it opens, ``HH:MM``
+        end: when it closes, ``HH:MM``; ``24:00`` is the end of the day
+        timezone: an IANA time zone such as ``Europe/Paris``
+        days: the days on which it opens, such as ``["mon", "tue"]``; all of them by default
     """
 
     start: str

@@ -21,8 +21,7 @@ def open_units(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def brief(table: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return what XCom has of them: how many, since when, the first names, and what the last night has met.
+    """Return what XCom has of them: how many, since when, the first names, and what the last night has met.
 
     Units that are refused are apart: a compaction by an analysis is not given them, and says nothing of them.
     """
@@ -44,8 +43,9 @@ def _figures(units: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def left(analysed: Mapping[str, Any], compacted: Mapping[str, Any] | None) -> str | None:
     """Return a sentence about the units of a table that its jobs of one night have left open; None without any.
 
-    :param analysed: what XCom has of the table from the analysis; empty without one
-    :param compacted: the same of the compaction after it, if there was one
+    Args:
+        analysed: what XCom has of the table from the analysis; empty without one
+        compacted: the same of the compaction after it, if there was one
     """
     last = analysed if compacted is None else compacted
     refused = last.get("open_refused") or analysed.get("open_refused")

@@ -23,11 +23,11 @@ NOT_TO_COMPACT = (
 
 @dataclass(frozen=True)
 class Overview:
-    """
-    The tables of the analyses and compactions of one DAG run.
+    """The tables of the analyses and compactions of one DAG run.
 
-    :param analysed: the tables of the analyses, as in their XComs
-    :param compacted: the tables of the compactions, as in their XComs
+    Args:
+        analysed: the tables of the analyses, as in their XComs
+        compacted: the tables of the compactions, as in their XComs
     """
 
     analysed: Sequence[Mapping[str, Any]]

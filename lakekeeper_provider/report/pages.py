@@ -1,5 +1,4 @@
-"""
-Flagged units that do not fit into one XCom: pages of them, under further XCom keys of the same task.
+"""Flagged units that do not fit into one XCom: pages of them, under further XCom keys of the same task.
 
 A summary whose units are in pages names them in ``flagged_in``: ``pages`` (the number of units on each), ``token``
 (which each try makes anew) and the task that pushed them. Its tables have None as ``flagged``, and ``flagged_at``: the
@@ -38,12 +37,12 @@ def key_of(number: int) -> str:
 
 
 def move(summaries: Sequence[Summary], ti: Any) -> list[dict[str, Any]]:
-    """
-    Push the flagged units of these summaries as pages of a task, and return the summaries without them.
+    """Push the flagged units of these summaries as pages of a task, and return the summaries without them.
 
     Units that are not in the summaries stay where they are: in the pages of another task, or in a report.
 
-    :param ti: the task instance that is running
+    Args:
+        ti: the task instance that is running
     """
     rows = [(t["table"], unit) for s in summaries for t in s["tables"] for unit in t["flagged"] or ()]
     packed = _packed(rows)
@@ -86,20 +85,20 @@ def _referring(summaries: Sequence[Summary], source: Mapping[str, Any]) -> Itera
 
 @dataclass
 class PageReader:
-    """
-    Reads units from pages; each page is pulled once.
+    """Reads units from pages; each page is pulled once.
 
-    :param ti: the task instance that is running; None where no units are in pages
+    Args:
+        ti: the task instance that is running; None where no units are in pages
     """
 
     ti: Any
     _pages: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
 
     def units(self, summary: Summary, table: Mapping[str, Any]) -> list[Unit]:
-        """
-        Return all flagged units of a table.
+        """Return all flagged units of a table.
 
-        :raises UsageError: a page is missing, cannot be read, or is not of the try that pushed the summary
+        Raises:
+            UsageError: a page is missing, cannot be read, or is not of the try that pushed the summary
         """
         start, stop = table["flagged_at"]
         rows: list[Row] = []

@@ -58,11 +58,11 @@ class Report:
 
 @dataclass(frozen=True)
 class ProcessFailure:
-    """
-    The failure of a process, which may have left a report.
+    """The failure of a process, which may have left a report.
 
-    :param exit_code: that of the job; None where it is not passed on (cluster mode)
-    :param text: the error
+    Args:
+        exit_code: that of the job; None where it is not passed on (cluster mode)
+        text: the error
     """
 
     exit_code: int | None
@@ -100,10 +100,10 @@ def _storable(value: Any) -> Any:
 
 
 def parse(content: str | bytes, verb: str) -> Report:
-    """
-    Parse and validate a report.
+    """Parse and validate a report.
 
-    :raises ReportError: the content is no report of ``verb`` as docs/wire.md defines it
+    Raises:
+        ReportError: the content is no report of ``verb`` as docs/wire.md defines it
     """
     try:
         text = content if isinstance(content, str) else content.decode()
@@ -141,12 +141,12 @@ def _table(table: Any) -> Mapping[str, Any]:
 def evaluate(
     report: Report, named: Iterable[str] = (), failure: ProcessFailure | None = None
 ) -> tuple[TaskResult, str]:
-    """
-    Return the result of the task and the reason for it: the worse one of what the report and the process say.
+    """Return the result of the task and the reason for it: the worse one of what the report and the process say.
 
-    :param named: tables that were selected by name; a refused one of them is an error, while refused tables
-        of a selected database are expected
-    :param failure: how the process failed, if it did; a report that says otherwise makes no success of it
+    Args:
+        named: tables that were selected by name; a refused one of them is an error, while refused tables
+            of a selected database are expected
+        failure: how the process failed, if it did; a report that says otherwise makes no success of it
     """
     result, reason = _evaluated(report, named)
     if failure is None or failure.is_told_by(report):  # guard: worse_of_report_and_process
@@ -189,8 +189,7 @@ def was_dry_run(report: Report) -> bool:
 
 
 def _is_permanent(report: Report) -> bool:
-    """
-    Return whether a retry would not change the result: a rollback has restored all units that it could.
+    """Return whether a retry would not change the result: a rollback has restored all units that it could.
 
     The others were compacted too, and their originals do not exist any more. A retry would end as ``nothing``, and
     so turn a rollback that is incomplete into a success.

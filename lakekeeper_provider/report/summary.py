@@ -22,8 +22,7 @@ Step = Callable[[Tables], Tables]
 
 
 def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
-    """
-    Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
+    """Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
 
     A summary that is too long is shortened in steps: of the warnings of a table the first ones stay, then only how
     often there is which code; an analysis leaves out the tables without flagged units, then the flagged units, if they
@@ -32,9 +31,12 @@ def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
     tables. If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and
     the rest is shortened in the same steps.
 
-    :param uri: where the report is kept; None if it is deleted with the submission
-    :param ti: the task instance, if it may push flagged units under further keys
-    :raises UsageError: the summary of an analysis is too long in its shortest form
+    Args:
+        uri: where the report is kept; None if it is deleted with the submission
+        ti: the task instance, if it may push flagged units under further keys
+
+    Raises:
+        UsageError: the summary of an analysis is too long in its shortest form
     """
     value = {
         "schema_version": 1,
@@ -140,8 +142,7 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
 
 
 def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return what the order of tables depends on, as far as it is known of the flagged units.
+    """Return what the order of tables depends on, as far as it is known of the flagged units.
 
     ``score`` is their mean, weighted by bytes; ``deferred_since`` is the earliest; ``flagged_bytes`` is their sum.
     """

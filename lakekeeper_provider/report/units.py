@@ -31,11 +31,11 @@ class _Shown:
 
 
 def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False, whole: bool = False) -> list[str]:
-    """
-    Return the units of each table: those that were flagged or processed, and those that were left alone.
+    """Return the units of each table: those that were flagged or processed, and those that were left alone.
 
-    :param in_order: list them in the order of the report, which is that of their compaction; else the largest first
-    :param whole: list all of them, however many they are
+    Args:
+        in_order: list them in the order of the report, which is that of their compaction; else the largest first
+        whole: list all of them, however many they are
     """
     how = _Shown(sys.maxsize, sys.maxsize, in_order) if whole else _Shown(in_order=in_order)
     blocks = [(table, block) for table in tables if (block := _of_table(table, how))]

@@ -13,12 +13,12 @@ from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTri
 
 
 class MaintenanceWindowSensor(BaseSensorOperator):
-    """
-    Wait until a maintenance window is open.
+    """Wait until a maintenance window is open.
 
-    :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file
-    :param config_file: YAML file with ``windows``; read when the task runs
-    :param deferrable: wait in the triggerer (default); otherwise as ``mode`` of the sensor says
+    Args:
+        window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file
+        config_file: YAML file with ``windows``; read when the task runs
+        deferrable: wait in the triggerer (default); otherwise as ``mode`` of the sensor says
     """
 
     template_fields: Sequence[str] = ("window", "config_file")

@@ -16,16 +16,16 @@ class _WindowClosed(Exception):
 
 
 class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
-    """
-    Wait until an analysis flags something, and return it for ``CompactOperator(analysis=...)``.
+    """Wait until an analysis flags something, and return it for ``CompactOperator(analysis=...)``.
 
     Nothing is submitted while ``window`` is closed. Every poke in the open window runs a Spark job, so use a long
     ``poke_interval``. Partitions that have not changed since the poke before are neither listed nor read, in tables
     that were compacted before or have 1,000 partitions or more; others are listed. Accepts the arguments of
     ``AnalyzeOperator``, among them ``idle_for`` and the ``trigger`` conditions, and those of a sensor.
 
-    :param poke_interval: seconds between two pokes (3600)
-    :param mode: ``reschedule`` frees the worker between pokes (default), ``poke`` does not
+    Args:
+        poke_interval: seconds between two pokes (3600)
+        mode: ``reschedule`` frees the worker between pokes (default), ``poke`` does not
     """
 
     template_fields: Sequence[str] = AnalyzeOperator.template_fields

@@ -65,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def generate_bundle(directory: Path) -> int:
-    """
-    Write the zip of the jobs and the script that runs them, and print their paths.
+    """Write the zip of the jobs and the script that runs them, and print their paths.
 
-    :raises UsageError: it cannot be written
+    Raises:
+        UsageError: it cannot be written
     """
     try:
         jobs, script = bundle.build_bundle(directory), bundle.copy_launcher(directory)
@@ -79,10 +79,10 @@ def generate_bundle(directory: Path) -> int:
 
 
 def generate_config(content: str, output: str, *, force: bool) -> int:
-    """
-    Write the template or its schema; an existing file is only replaced on request.
+    """Write the template or its schema; an existing file is only replaced on request.
 
-    :raises UsageError: the file exists, or cannot be written
+    Raises:
+        UsageError: the file exists, or cannot be written
     """
     if output == _STANDARD_OUTPUT:
         sys.stdout.write(content)

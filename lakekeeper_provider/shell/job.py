@@ -34,14 +34,16 @@ def run(
     *,
     report_expected: bool = True,
 ) -> int:
-    """
-    Run spark-submit until the job has ended, and show its report.
+    """Run spark-submit until the job has ended, and show its report.
 
-    :param line: the line of the report; the command has its flags
-    :param json_report: the file to which the job writes its report: this report, and nothing else, goes to standard
-        output. Without it, the report is shown as a text.
-    :param report_expected: whether the job prints its report here, and not on a node of the cluster
-    :return: the worse one of the exit codes of the process and of the report
+    Args:
+        line: the line of the report; the command has its flags
+        json_report: the file to which the job writes its report: this report, and nothing else, goes to standard
+            output. Without it, the report is shown as a text.
+        report_expected: whether the job prints its report here, and not on a node of the cluster
+
+    Returns:
+        the worse one of the exit codes of the process and of the report
     """
     output = sys.stdout if json_report is None else sys.stderr
     with _interrupts_left_to_the_job():
@@ -85,9 +87,7 @@ def _severity(code: int) -> int:
 
 
 def _show(text: str, output: TextIO) -> None:
-    """
-    Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code.
-    """
+    """Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code."""
     try:
         output.write(text)
         output.flush()

@@ -77,12 +77,12 @@ def job_arguments(
     run_id: str | None = None,
     own_flags: Sequence[str] = (),
 ) -> list[str]:
-    """
-    Return the arguments of a job that an operator starts.
+    """Return the arguments of a job that an operator starts.
 
-    :param nonce: the flag by which the report's line is known, with its value
-    :param options: the options that are flags; the request has all others
-    :param own_flags: flags that only this verb has, with their values
+    Args:
+        nonce: the flag by which the report's line is known, with its value
+        options: the options that are flags; the request has all others
+        own_flags: flags that only this verb has, with their values
     """
     named = ["--run-id", run_id] if run_id else []
     return [
@@ -106,12 +106,12 @@ def has_launcher(own: Mapping[str, Any], spark: SparkSubmit) -> bool:
 def submit_arguments(
     own: Mapping[str, Any], spark: SparkSubmit, script: str | None = None, archive: str | None = None
 ) -> dict[str, Any]:
-    """
-    Return arguments of SparkSubmitOperator; an operator's own take precedence over those of the file.
+    """Return arguments of SparkSubmitOperator; an operator's own take precedence over those of the file.
 
-    :param own: arguments of the operator by name, None where it was not given
-    :param script: the job's script; not needed with a launcher
-    :param archive: zip of the job sources; not needed with a launcher
+    Args:
+        own: arguments of the operator by name, None where it was not given
+        script: the job's script; not needed with a launcher
+        archive: zip of the job sources; not needed with a launcher
     """
     merged = {name: value or _from_file(spark, name) for name, value in own.items()}
     ticket = own["use_krb5ccache"]
@@ -131,8 +131,7 @@ def _from_file(spark: SparkSubmit, name: str) -> Any:
 
 
 def _identity(own: Mapping[str, Any], spark: SparkSubmit) -> dict[str, Any]:
-    """
-    Return keytab, principal and proxy user.
+    """Return keytab, principal and proxy user.
 
     spark-submit accepts a principal or a proxy user, not both. One that the operator names therefore excludes the
     other one of the file.
@@ -144,8 +143,7 @@ def _identity(own: Mapping[str, Any], spark: SparkSubmit) -> dict[str, Any]:
 
 
 def spark_conf(spark: SparkSubmit, given: Mapping[str, Any] | None, *, client: bool) -> dict[str, str]:
-    """
-    Return the Spark properties of an operator's job; its own take precedence over those of the file.
+    """Return the Spark properties of an operator's job; its own take precedence over those of the file.
 
     YARN makes one application attempt: a second one would work on the tables while the first may still be
     alive, and Airflow retries anyway.
@@ -155,8 +153,7 @@ def spark_conf(spark: SparkSubmit, given: Mapping[str, Any] | None, *, client: b
 
 
 def _python(spark: SparkSubmit, *, client: bool) -> dict[str, str]:
-    """
-    Return the properties for ``python_env``.
+    """Return the properties for ``python_env``.
 
     Inside an archive it exists on the cluster only; in client mode the driver runs on this machine and needs
     another Python, which the environment may name: a property takes precedence over that.

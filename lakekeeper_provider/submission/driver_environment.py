@@ -27,13 +27,13 @@ PASSED = (
 
 @dataclass(frozen=True)
 class DriverEnvironment:
-    """
-    The environment of spark-submit in client mode, where the driver has it too.
+    """The environment of spark-submit in client mode, where the driver has it too.
 
     A worker's own has the keys of Airflow's database and connections. A driver works on what many people write.
 
-    :param variables: all that the process gets
-    :param left_out: the names of the worker's variables that it does not get
+    Args:
+        variables: all that the process gets
+        left_out: the names of the worker's variables that it does not get
     """
 
     variables: Mapping[str, str]
@@ -43,12 +43,12 @@ class DriverEnvironment:
     def of(
         cls, worker: Mapping[str, str], more: Sequence[str], own: Mapping[str, Any] | None
     ) -> DriverEnvironment:
-        """
-        Return the environment.
+        """Return the environment.
 
-        :param worker: the environment of the worker
-        :param more: names and globs of further variables to pass on
-        :param own: the operator's ``env_vars``, which have priority
+        Args:
+            worker: the environment of the worker
+            more: names and globs of further variables to pass on
+            own: the operator's ``env_vars``, which have priority
         """
         given = {name: str(value) for name, value in (own or {}).items()}
         # guard: driver_variables_allowed

@@ -28,12 +28,12 @@ _REPORT = re.compile(r".*/lakekeeper-[0-9a-f]{32}-report\.json", re.DOTALL)
 
 
 class Exchange:
-    """
-    One request and one report under names that were never used before, so that no try reads another's report.
+    """One request and one report under names that were never used before, so that no try reads another's report.
 
-    :param root: the directory, as the driver and this machine both name it; ``conn@`` in it names an Airflow
-        connection and is for this machine only
-    :param lasting: whether the directory outlives the submission; ``lasting_report`` says where the report is then
+    Args:
+        root: the directory, as the driver and this machine both name it; ``conn@`` in it names an Airflow
+            connection and is for this machine only
+        lasting: whether the directory outlives the submission; ``lasting_report`` says where the report is then
     """
 
     def __init__(self, root: str, *, lasting: bool = True) -> None:
@@ -53,8 +53,7 @@ class Exchange:
         self._fs.pipe_file(self._request, content)
 
     def read_report(self) -> bytes | None:
-        """
-        Return the report, or None where the job left none.
+        """Return the report, or None where the job left none.
 
         A storage that does not answer is asked again: the job has ended, and its result must not be lost to that.
         """

@@ -21,8 +21,7 @@ _WEBHDFS = {"webhdfs": "http", "swebhdfs": "https"}
 
 
 class _StoredLink(BaseOperatorLink):  # type: ignore[misc]
-    """
-    A link that the task stores in an XCom as soon as it is known, so that it is there while the task runs.
+    """A link that the task stores in an XCom as soon as it is known, so that it is there while the task runs.
 
     Airflow 3 shows that XCom, and asks for the link once more at the end; Airflow 2 asks each time.
     """
@@ -60,12 +59,12 @@ class ReportLink(_StoredLink):
 def watch_application(
     lines: Iterable[str], resource_manager: str | None, found: Callable[[str], object]
 ) -> Iterator[str]:
-    """
-    Return the lines of spark-submit, and report the address of the application, once it appears in them.
+    """Return the lines of spark-submit, and report the address of the application, once it appears in them.
 
-    :param resource_manager: address of the ResourceManager's pages, from the connection; without it, the tracking URL
-        that spark-submit prints is used
-    :param found: is called once, with the address
+    Args:
+        resource_manager: address of the ResourceManager's pages, from the connection; without it, the tracking URL
+            that spark-submit prints is used
+        found: is called once, with the address
     """
     known = False
     for line in lines:

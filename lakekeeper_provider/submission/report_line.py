@@ -15,14 +15,14 @@ MASK = "******"
 
 @dataclass
 class ReportLine:
-    """
-    The line of one submission's report.
+    """The line of one submission's report.
 
     A text of a table may stand in the log at the beginning of a line. It cannot be taken for the report: the report
     begins with a word that is chosen anew for each submission, and that no line before it shows.
 
-    :param nonce: that word; the job gets it by ``flags``
-    :param content: the report, once its line has come
+    Args:
+        nonce: that word; the job gets it by ``flags``
+        content: the report, once its line has come
     """
 
     nonce: str = field(default_factory=lambda: secrets.token_hex(16))  # guard: word_is_random

@@ -27,10 +27,10 @@ def build_request(
     fingerprints: Mapping[str, Sequence[str | None]] | None = None,
     runs: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """
-    Return the request; parts that say nothing are left out.
+    """Return the request; parts that say nothing are left out.
 
-    :param fingerprints: of the files that the units had in a plan, in the order of ``units``
+    Args:
+        fingerprints: of the files that the units had in a plan, in the order of ``units``
     """
     parts: dict[str, Any] = {
         "arguments": dict(arguments),
@@ -71,12 +71,12 @@ def part_of(arguments: Mapping[str, Any]) -> str | None:
 def run_id_of(
     dag_id: str, dag_run_id: str, task_id: str, selection: Selection, parts: Sequence[str] = ()
 ) -> str:
-    """
-    Return the id of a compaction: the same for every try of a task, so that a retry resumes its own run.
+    """Return the id of a compaction: the same for every try of a task, so that a retry resumes its own run.
 
     Neither the try number nor the map index is part of it: a mapped list may come in another order.
 
-    :param parts: the parts of tables that are compacted, where several tasks compact one table
+    Args:
+        parts: the parts of tables that are compacted, where several tasks compact one table
     """
     identity = json.dumps([dag_id, dag_run_id, task_id, selection.key, *parts])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]

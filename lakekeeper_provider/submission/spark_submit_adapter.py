@@ -1,5 +1,4 @@
-"""
-Adapter to Airflow's Spark provider: the only module that uses private names of Airflow's classes.
+"""Adapter to Airflow's Spark provider: the only module that uses private names of Airflow's classes.
 
 ``PRIVATE_NAMES`` lists them. When the Spark provider is updated, check each name against the new version and add
 the version to ``CHECKED``; ``tests/unit/provider/test_spark_submit_adapter.py`` fails until that is done.
@@ -30,13 +29,13 @@ OutputFilter = Callable[[Iterator[str]], Iterator[str]]
 
 @dataclass(frozen=True)
 class PrivateName:
-    """
-    A private name of the Spark provider.
+    """A private name of the Spark provider.
 
-    :param owner: class that has the name
-    :param name: the attribute or method
-    :param checked: versions of ``apache-airflow-providers-apache-spark`` on which it was checked
-    :param purpose: what this module does with it
+    Args:
+        owner: class that has the name
+        name: the attribute or method
+        checked: versions of ``apache-airflow-providers-apache-spark`` on which it was checked
+        purpose: what this module does with it
     """
 
     owner: str
@@ -95,14 +94,14 @@ class SparkTarget:
 
 
 class SparkSubmitter:
-    """
-    Run spark-submit through a copy of an operator; the operator itself keeps the arguments that the user gave.
+    """Run spark-submit through a copy of an operator; the operator itself keeps the arguments that the user gave.
 
     Tracking of the driver, ``on_kill`` and OpenLineage are those of ``SparkSubmitOperator``.
 
-    :param operator: the operator to copy
-    :param arguments: arguments of ``SparkSubmitOperator`` by name; they replace those of the operator
-    :param output_filter: gets the lines that spark-submit prints, returns those to log
+    Args:
+        operator: the operator to copy
+        arguments: arguments of ``SparkSubmitOperator`` by name; they replace those of the operator
+        output_filter: gets the lines that spark-submit prints, returns those to log
     """
 
     def __init__(
@@ -137,8 +136,7 @@ class SparkSubmitter:
         return links.resource_manager_of(self._get_connection().extra_dejson)
 
     def submit(self, context: Context) -> None:
-        """
-        Submit, and track the driver until it has ended.
+        """Submit, and track the driver until it has ended.
 
         ``execute`` is called without its guard against calls from outside of the task runner, which rejects
         calls after a deferral and from a sensor.
@@ -218,8 +216,7 @@ def _replace_environment(hook: Any, variables: Mapping[str, str]) -> None:
 
 
 def _kill_no_pod(hook: Any) -> None:
-    """
-    Kill spark-submit alone, in client mode: it is the driver, which has no pod.
+    """Kill spark-submit alone, in client mode: it is the driver, which has no pod.
 
     The hook takes a line of the output for the name of one. There the output is that of the driver, with texts of
     tables in it: they must not name the pod of somebody else.

@@ -19,13 +19,13 @@ _HTTP_PORTS = {"webhdfs": 9870, "swebhdfs": 9871}
 
 
 def open_storage(uri: str) -> tuple[Any, str]:
-    """
-    Return the file system of a URI, and the path in it.
+    """Return the file system of a URI, and the path in it.
 
     ``conn@`` names an Airflow connection. For HDFS its login is the user, and its extra goes to fsspec's
     ``WebHDFS`` as it is (``kerberos``, ``session_verify``, ``data_proxy``, ``kerb_kwargs``).
 
-    :raises UsageError: for an unknown scheme, or one whose library is not installed
+    Raises:
+        UsageError: for an unknown scheme, or one whose library is not installed
     """
     parts = urlsplit(uri)
     try:

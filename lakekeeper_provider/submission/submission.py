@@ -43,13 +43,13 @@ _ARGUMENTS = (
 
 @dataclass(frozen=True)
 class Submission:
-    """
-    What one spark-submit runs.
+    """What one spark-submit runs.
 
-    :param request: content of the request file
-    :param flags: options that are passed on the command line
-    :param run_id: run to start, to resume or to undo
-    :param own_flags: flags that only this verb has, with their values
+    Args:
+        request: content of the request file
+        flags: options that are passed on the command line
+        run_id: run to start, to resume or to undo
+        own_flags: flags that only this verb has, with their values
     """
 
     selection: Selection
@@ -61,11 +61,11 @@ class Submission:
 
 @dataclass(frozen=True)
 class Ended:
-    """
-    What has become of a submission.
+    """What has become of a submission.
 
-    :param uri: where the report is kept, if it is
-    :param failure: how the process failed, although there is a report
+    Args:
+        uri: where the report is kept, if it is
+        failure: how the process failed, although there is a report
     """
 
     report: Report
@@ -74,12 +74,12 @@ class Ended:
 
 
 class SubmissionRunner:
-    """
-    Run one submission: exchange request and report with the job, and run spark-submit.
+    """Run one submission: exchange request and report with the job, and run spark-submit.
 
-    :param operator: has the arguments that the user gave; it is not changed
-    :param verb: the job to run
-    :param spark: the ``spark_submit`` section of the configuration file
+    Args:
+        operator: has the arguments that the user gave; it is not changed
+        verb: the job to run
+        spark: the ``spark_submit`` section of the configuration file
     """
 
     def __init__(self, operator: SparkSubmitOperator, verb: str, spark: SparkSubmit) -> None:
@@ -96,11 +96,11 @@ class SubmissionRunner:
         self._killed = False
 
     def run(self, submission: Submission, context: Context) -> Ended:
-        """
-        Run spark-submit until the job has ended.
+        """Run spark-submit until the job has ended.
 
-        :raises AirflowFailException: an argument is wrong; nothing was submitted
-        :raises AirflowException: the job was killed or left no readable report
+        Raises:
+            AirflowFailException: an argument is wrong; nothing was submitted
+            AirflowException: the job was killed or left no readable report
         """
         # TemporaryDirectory creates a directory that only this user can enter.
         with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:

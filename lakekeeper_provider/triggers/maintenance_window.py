@@ -13,10 +13,10 @@ _NAP = 60.0  # the clock may be set, so never sleep to the opening in one go
 
 
 class MaintenanceWindowTrigger(BaseTrigger):
-    """
-    Fire once the window is open.
+    """Fire once the window is open.
 
-    :param window: the fields of a ``MaintenanceWindow``
+    Args:
+        window: the fields of a ``MaintenanceWindow``
     """
 
     def __init__(self, window: Mapping[str, Any]) -> None:

@@ -42,6 +42,13 @@ def test_every_option_is_an_argument_of_an_operator():
     assert arguments == set(OPTIONS) - BY_OTHER_ARGUMENTS
 
 
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_docstrings_describe_each_option_with_the_text_of_its_help(operator):
+    described = "\n".join(base.__doc__ or "" for base in operator.__mro__ if hasattr(base, "option_keys"))
+    for key in operator.option_keys:
+        assert described.count(f"    {key}: {OPTIONS[key].help}") == 1, key
+
+
 def test_an_option_without_a_flag_goes_into_the_request_as_an_argument():
     task = CompactOperator(
         task_id="compact",

@@ -19,7 +19,7 @@ _ENDS = re.compile(r"[;'\"\\\x00-\x1f\x7f\u2028\u2029]|--|/\*|^!")
 def literal(text: str) -> str:
     """Return a text as a literal, which means the same in the jobs' own session, and in the shells of Hive and Spark.
 
-    Both read octal escapes alike. Hive reads `\\uXXXX` as decimal digits.
+    Both read octal escapes alike. Hive reads what Spark takes for Unicode escapes as decimal digits.
     """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
     escaped = _SHELL.sub(lambda found: f"\\{ord(found[0]):03o}", escaped)  # guard: sql_shell_quoting

@@ -188,8 +188,10 @@ class Folding:
         return of_table(self._log.snapshots(), facts.name, facts.storage.location)
 
     def _expire_snapshots(self) -> None:
-        """Delete old snapshots that the record has, but none of a run that has a directory: what its journal says and
-        the log does not would be published again."""
+        """Delete old snapshots that the record has, but none of a run that has a directory.
+
+        What its journal says and the log does not would be published again.
+        """
         recorded = {snapshot.uuid for snapshot in self._session.settled_store.read().snapshots}
         present = {run.run_id for run in self._session.runs()}
         old = [each for each in self._snapshots() if each.uuid in recorded and self._is_old(each.logged_at)]
