@@ -9,7 +9,7 @@ from datetime import datetime
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.planning.retention import Candidate, expired, in_future
+from spark_jobs.core.planning.retention import AgedRun, expired, in_future
 from spark_jobs.core.records import journal
 from spark_jobs.core.values.file_times import AHEAD
 from spark_jobs.core.values.model import TableName, parent
@@ -114,14 +114,14 @@ def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     return [run for run in runs if run.run_id in due]
 
 
-def _ages(runs: Sequence[Run]) -> list[Candidate]:
+def _ages(runs: Sequence[Run]) -> list[AgedRun]:
     """Return each run once, with the time when it swapped the last of its units."""
-    ages: dict[str, Candidate] = {}
+    ages: dict[str, AgedRun] = {}
     for run in runs:
         at = run.state.committed_at
         if at is not None:
             known = ages.get(run.run_id)
-            ages[run.run_id] = Candidate(run.run_id, max(at, known.committed_at) if known else at)
+            ages[run.run_id] = AgedRun(run.run_id, max(at, known.committed_at) if known else at)
     return list(ages.values())
 
 

@@ -8,7 +8,7 @@ from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.messages.remedies import runs
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport
-from spark_jobs.protocol.execution.forget import Forget, Verdict
+from spark_jobs.protocol.execution.forget import Forget, ForgetVerdict
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.dropped_table import dropped_tables, with_users
 from spark_jobs.protocol.runs.journal_store import Run
@@ -70,7 +70,7 @@ def _would_forget(session: TableSession, run_id: str | None) -> list[UnitReport]
     return [_planned(verdict) for verdict in found]
 
 
-def _planned(verdict: Verdict) -> UnitReport:
+def _planned(verdict: ForgetVerdict) -> UnitReport:
     if not verdict.damaged:
         return verdict.report(UnitOutcome.SKIPPED)
     unit, reason = verdict.unit.swap.unit.to_json(), f"would be forgotten with --yes: {verdict.reason}"
@@ -92,7 +92,7 @@ def _forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
     return reports
 
 
-def _done(verdict: Verdict) -> UnitReport:
+def _done(verdict: ForgetVerdict) -> UnitReport:
     return verdict.report(UnitOutcome.FORGOTTEN if verdict.damaged else UnitOutcome.SKIPPED)
 
 

@@ -16,7 +16,7 @@ from spark_jobs.core.rules import strategy
 from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.protocol.execution.group_writer import WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
-from spark_jobs.protocol.execution.written_unit import Draft
+from spark_jobs.protocol.execution.written_unit import UnitDraft
 from spark_jobs.protocol.planning.inspection import FileGroup
 from spark_jobs.protocol.ports import RewriteResult
 from tests.crash import writers
@@ -315,7 +315,7 @@ def test_a_large_file_that_is_added_before_its_wave_is_not_left_out(monkeypatch:
     late: list[str] = []
     rows: list[int] = []
 
-    def add_file(self: UnitWriter, plan: UnitPlan) -> Draft:
+    def add_file(self: UnitWriter, plan: UnitPlan) -> UnitDraft:
         if not late:
             late.append(plan.unit.location)
             writers.append(sim, plan.unit.location, sim.ledger.fresh(100))

@@ -69,7 +69,7 @@ def blocks(file: FileBytes) -> Iterator[Block]:
 
 def _begun(file: FileBytes, place: int, head: bytes) -> tuple[int, int, int]:
     """Return the number of records of a block, the length of its data, and their place."""
-    cursor = _Cursor(file, place, head)
+    cursor = _AvroCursor(file, place, head)
     records, length = cursor.number(), cursor.number()
     if records < 0 or length < 0 or cursor.place + length > file.size:
         raise Damaged(file, place, f"a block of {records} records and {length} bytes")
@@ -80,7 +80,7 @@ def _header(file: FileBytes) -> int:
     """Return the place of the header's sync marker."""
     if file.at(0, len(_MAGIC)) != _MAGIC:
         raise Damaged(file, 0, "it does not begin with Avro's magic bytes")
-    cursor = _Cursor(file, len(_MAGIC), file.at(len(_MAGIC), _PIECE))
+    cursor = _AvroCursor(file, len(_MAGIC), file.at(len(_MAGIC), _PIECE))
     entries = cursor.number()
     while entries:
         if entries < 0:
@@ -92,7 +92,7 @@ def _header(file: FileBytes) -> int:
     return cursor.place
 
 
-class _Cursor:
+class _AvroCursor:
     """Reads numbers from a place on."""
 
     def __init__(self, file: FileBytes, place: int, data: bytes) -> None:

@@ -38,7 +38,7 @@ _FIRST_YEAR, _LAST_YEAR = "1583", "2999"
 
 
 @dataclass(frozen=True)
-class Trust:
+class Reliability:
     """What is taken from the statistics of a writer: null counts, those of nested leaves, and bounds."""
 
     nulls: bool = False
@@ -57,12 +57,12 @@ def file_statistics(
     """
     nested = _nested(tuple(leaves.items()))
     found: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
-    trust = _trust(created_by)
+    reliability = _reliability(created_by)
     for block in blocks:
         for chunk in block["columns"]:
             path = _path(chunk["path"])
             if path in found:
-                found[path].append(_of_chunk(chunk, leaves[path], trust, nested[path]))
+                found[path].append(_of_chunk(chunk, leaves[path], reliability, nested[path]))
     return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
 
 
@@ -109,26 +109,26 @@ def _is_group(kind: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _trust(created_by: str) -> Trust:
+def _reliability(created_by: str) -> Reliability:
     found = _WRITER.match(created_by)
     if not found:
-        return Trust()
+        return Reliability()
     version = int(found[2]), int(found[3])
     if found[1] == "parquet-mr":
-        return Trust(nulls=True, nested=True, bounds=version >= _ORDERED_JAVA)
-    return Trust(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)
+        return Reliability(nulls=True, nested=True, bounds=version >= _ORDERED_JAVA)
+    return Reliability(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)
 
 
-def _of_chunk(chunk: Mapping[str, Any], kind: str, trust: Trust, nested: bool) -> LeafStatistics:
+def _of_chunk(chunk: Mapping[str, Any], kind: str, reliability: Reliability, nested: bool) -> LeafStatistics:
     entries, text = int(chunk["valueCount"]), chunk.get("statistics") or ""
-    if not trust.nulls or (nested and not trust.nested):
+    if not reliability.nulls or (nested and not reliability.nested):
         return LeafStatistics(entries)
     found = _WITH_BOUNDS.fullmatch(text)
     counted = found[3] if found else _nulls(text)
     non_null = entries - int(counted) if counted is not None else None
     if non_null is None or non_null < 0:
         return LeafStatistics(entries)
-    bounds = _bounds(kind, found[1], found[2]) if found and trust.bounds and non_null else None
+    bounds = _bounds(kind, found[1], found[2]) if found and reliability.bounds and non_null else None
     return LeafStatistics(entries, non_null, bounds, None if non_null else 0)
 
 

@@ -28,7 +28,7 @@ _PARTS = 4
 
 def count(file: FileBytes) -> int:
     """Return the number of records. Raise Damaged for a file that is no sequence of whole records up to its end."""
-    cursor = _Cursor(file, _HEADS)
+    cursor = _SequenceCursor(file, _HEADS)
     blocks = _header(cursor)
     marker = cursor.take(_SYNC)
     if blocks:
@@ -37,7 +37,7 @@ def count(file: FileBytes) -> int:
     return _count_records(cursor, marker)
 
 
-def _header(cursor: _Cursor) -> bool:
+def _header(cursor: _SequenceCursor) -> bool:
     """Read up to the sync marker. Return whether records are compressed in blocks."""
     magic, version = cursor.take(3), cursor.take(1)[0]
     if magic != _MAGIC or version not in _VERSIONS:
@@ -54,7 +54,7 @@ def _header(cursor: _Cursor) -> bool:
     return blocks
 
 
-def _count_records(cursor: _Cursor, marker: bytes) -> int:
+def _count_records(cursor: _SequenceCursor, marker: bytes) -> int:
     records = 0
     while not cursor.at_end:
         length = cursor.int32()
@@ -68,7 +68,7 @@ def _count_records(cursor: _Cursor, marker: bytes) -> int:
     return records
 
 
-def _count_blocks(cursor: _Cursor, marker: bytes) -> int:
+def _count_blocks(cursor: _SequenceCursor, marker: bytes) -> int:
     records = 0
     while not cursor.at_end:
         if cursor.int32() != _ESCAPE:
@@ -82,7 +82,7 @@ def _count_blocks(cursor: _Cursor, marker: bytes) -> int:
     return records
 
 
-class _Cursor:
+class _SequenceCursor:
     """Reads a file from its beginning on, `ahead` bytes at a time."""
 
     def __init__(self, file: FileBytes, ahead: int) -> None:

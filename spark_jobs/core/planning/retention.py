@@ -18,7 +18,7 @@ SHORT = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AgedRun:
     """A run that still holds originals, and the time when it swapped the last of them."""
 
     run_id: str
@@ -89,8 +89,8 @@ def _allowed(layers: Layers, layer: Mapping[str, Any]) -> bool:
 
 
 def expired(
-    runs: Sequence[Candidate], now: datetime, older_than: timedelta | None, keep_last: int = 0
-) -> list[Candidate]:
+    runs: Sequence[AgedRun], now: datetime, older_than: timedelta | None, keep_last: int = 0
+) -> list[AgedRun]:
     """Return the runs that are past their retention, oldest first. The newest `keep_last` runs are never included.
 
     A run in the future is none of the newest ones, which would be deleted in its place. It is due only if all are.
@@ -102,6 +102,6 @@ def expired(
     return sorted(due, key=lambda run: run.committed_at)
 
 
-def in_future(runs: Sequence[Candidate], now: datetime) -> list[Candidate]:
+def in_future(runs: Sequence[AgedRun], now: datetime) -> list[AgedRun]:
     """Return the runs whose time is no evidence of their age."""
     return [run for run in runs if run.committed_at - now > AHEAD]

@@ -19,7 +19,7 @@ from spark_jobs.core.records.record_files import built, packed, unpacked
 from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.eligibility import TableFacts
-from spark_jobs.core.rules.health import Health, Sizes, Thresholds, reassess, settled
+from spark_jobs.core.rules.health import Health, SizeFigures, Thresholds, reassess, settled
 from spark_jobs.core.rules.strategy import AUTO, FULL
 from spark_jobs.core.values.model import Unit
 
@@ -178,11 +178,11 @@ class SurveyedUnit:
         return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
 
     @property
-    def _sizes(self) -> Sizes:
+    def _sizes(self) -> SizeFigures:
         found, sizes = self.figures, (self.files, self.bytes, self.avg_file_size, self.median_file_size)
         if found is None:
-            return Sizes(*sizes)
-        return Sizes(*sizes, found.small_files, found.small_bytes, found.large_files, found.large_bytes)
+            return SizeFigures(*sizes)
+        return SizeFigures(*sizes, found.small_files, found.small_bytes, found.large_files, found.large_bytes)
 
     def decides(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether the figures are enough to decide with these options, or the unit has to be listed."""

@@ -48,7 +48,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeFigures:
     """What the decision needs of the sizes of the data files. All sizes are in bytes.
 
     Attributes:
@@ -66,7 +66,7 @@ class Sizes:
     large_bytes: int = 0
 
     @classmethod
-    def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> Sizes:
+    def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> SizeFigures:
         small = [size for size in sizes if size < thresholds.small_file]
         large = [size for size in sizes if size >= thresholds.large_from]
         found = (len(small), sum(small), len(large), sum(large))
@@ -91,7 +91,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Health:
-    """The figures on which the decision is based. Sizes are in bytes.
+    """The figures on which the decision is based. SizeFigures are in bytes.
 
     Attributes:
         note: what small files beside larger ones have decided: why the directory is compacted, or left alone.
@@ -121,7 +121,7 @@ def settled(health: Health, left: int) -> Health:
 def assess(files: FileListing, thresholds: Thresholds) -> Health:
     """Return the health of the files in a listing."""
     sizes = [f.length for f in files.data]
-    health = reassess(Sizes.of(sizes, thresholds), thresholds)
+    health = reassess(SizeFigures.of(sizes, thresholds), thresholds)
     if thresholds.strategy != MINOR:
         return health
     left = target_files(sizes, thresholds.target)
@@ -133,7 +133,7 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
     return replace(health, target_files=left, needs_compaction=small and worthwhile, note=note)
 
 
-def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
+def reassess(sizes: SizeFigures, thresholds: Thresholds) -> Health:
     """Return the health by figures of an earlier listing; the thresholds may have changed since.
 
     The decision uses the minimum of average and median. So it finds directories with only small files, and those with
@@ -170,7 +170,7 @@ def _why_not_worthwhile(files: int, left: int, thresholds: Thresholds) -> str | 
     return f"its {files} files cannot be fewer: {left} would be left"
 
 
-def _by_small_files(sizes: Sizes, thresholds: Thresholds, *, told: bool) -> tuple[bool, str | None]:
+def _by_small_files(sizes: SizeFigures, thresholds: Thresholds, *, told: bool) -> tuple[bool, str | None]:
     """Return whether the small files alone are worth a compaction, and why.
 
     Args:

@@ -20,7 +20,7 @@ from spark_jobs.core.records.snapshots import (
 from spark_jobs.protocol.file_system import RecordFiles
 
 
-class Draft:
+class SnapshotDraft:
     """Writes files under random names. Nothing refers to them until the snapshot has its number."""
 
     def __init__(self, fs: RecordFiles, directory: Callable[[str], str]) -> None:

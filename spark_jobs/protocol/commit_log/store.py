@@ -26,7 +26,7 @@ from spark_jobs.core.records.snapshots import (
 )
 from spark_jobs.core.values.layout import LOG
 from spark_jobs.protocol.commit_log.log_files import OURS, LogFiles
-from spark_jobs.protocol.commit_log.snapshot_draft import Draft
+from spark_jobs.protocol.commit_log.snapshot_draft import SnapshotDraft
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust
 
@@ -122,7 +122,7 @@ class CommitLog:
             rest = change.without(self._tokens(mine))
             if not rest.units:
                 return mine[-1] if mine else None
-            draft = Draft(self._fs, self._files.directory)
+            draft = SnapshotDraft(self._fs, self._files.directory)
             snapshot = self._write(draft, rest, before[-1] if before else None, survey, units)
             if self._place(draft, snapshot):
                 return snapshot
@@ -204,7 +204,7 @@ class CommitLog:
 
     def _write(
         self,
-        draft: Draft,
+        draft: SnapshotDraft,
         change: Change,
         last: Snapshot | None,
         survey: SurveyedUnits | None,
@@ -232,7 +232,7 @@ class CommitLog:
         return snapshot
 
     def _counted(
-        self, draft: Draft, change: Change, last: Snapshot | None, units: Collection[str]
+        self, draft: SnapshotDraft, change: Change, last: Snapshot | None, units: Collection[str]
     ) -> RowCounts:
         """Count the rows of the units after the change. A cleanup deletes files that no reader sees."""
         if change.kind == CLEANUP and last is not None:
@@ -240,7 +240,7 @@ class CommitLog:
         before = row_counts.still_counted(self._files.rows(last), units)
         return draft.rows(before, row_counts.counted_rows(before, change.units))
 
-    def _merged(self, draft: Draft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
+    def _merged(self, draft: SnapshotDraft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
         plan = plan_merge(metas)
         if plan.full:
             return self._merged_fully(draft, metas, plan.due)
@@ -250,7 +250,7 @@ class CommitLog:
         return [meta for part in parts for meta in part]
 
     def _merged_fully(
-        self, draft: Draft, metas: Sequence[ManifestMeta], due: Collection[str]
+        self, draft: SnapshotDraft, metas: Sequence[ManifestMeta], due: Collection[str]
     ) -> list[ManifestMeta]:
         """Merge manifests so that DELETE entries can be removed: no manifest that is left may add the same file."""
         entries = merge(self._entries([meta for meta in metas if meta.name in due]))
@@ -262,7 +262,7 @@ class CommitLog:
     def _adds(self, meta: ManifestMeta, gone: Collection[tuple[str, str, int]]) -> bool:
         return bool(gone) and any(entry.identity in gone for entry in self._entries([meta]))
 
-    def _place(self, draft: Draft, snapshot: Snapshot) -> bool:
+    def _place(self, draft: SnapshotDraft, snapshot: Snapshot) -> bool:
         """Rename the snapshot to its number. Return False if another snapshot has that number.
 
         After an error the hidden file is deleted first: then a late rename cannot succeed any more, and what is at the

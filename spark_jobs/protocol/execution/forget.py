@@ -18,7 +18,7 @@ from spark_jobs.protocol.swap.direction import executor_of
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ForgetVerdict:
     """Whether the record of a unit's originals may be ended, and why."""
 
     unit: UnitState
@@ -38,31 +38,35 @@ class Forget:
         self._cleanup = Cleanup(services, run, recovery, skip_trash=True)
         self._policy = recovery.policy
 
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[ForgetVerdict]:
         """Judge each unit whose originals the run still holds. Nothing is changed."""
         return [self._judge(unit) for unit in self._run.current().units.values() if not unit.final]
 
-    def _judge(self, unit: UnitState) -> Verdict:
+    def _judge(self, unit: UnitState) -> ForgetVerdict:
         if unit.kind in journal.INTENTS:
             return self._judge_open(unit)
         try:
             self._cleanup.check_originals(unit)
         except DamagedOriginals as error:
-            return Verdict(unit, True, f"{error}; what is left of them stays where it is")
+            return ForgetVerdict(unit, True, f"{error}; what is left of them stays where it is")
         except (LakekeeperError, OSError) as error:
-            return Verdict(unit, False, with_remedy(str(error), error, self._policy.target, self._run.run_id))
-        return Verdict(unit, False, "its originals are intact: roll the run back, or clean it up")
+            return ForgetVerdict(
+                unit, False, with_remedy(str(error), error, self._policy.target, self._run.run_id)
+            )
+        return ForgetVerdict(unit, False, "its originals are intact: roll the run back, or clean it up")
 
-    def _judge_open(self, unit: UnitState) -> Verdict:
+    def _judge_open(self, unit: UnitState) -> ForgetVerdict:
         """Judge an open intent. Any state that has a rule belongs to the recovery: rows may lie in each directory."""
         executor = executor_of(self._services, self._run, unit, self._policy)
         paths = executor.paths(unit.swap)
         where = paths.look()
         if executor.has_rule(where):  # guard: open_intent_not_forgotten
-            return Verdict(unit, False, f"{paths.live} is {where.value}; the next compaction recovers it")
-        return Verdict(unit, True, f"{paths.explain(where)}; nothing in them was deleted")
+            return ForgetVerdict(
+                unit, False, f"{paths.live} is {where.value}; the next compaction recovers it"
+            )
+        return ForgetVerdict(unit, True, f"{paths.explain(where)}; nothing in them was deleted")
 
-    def forget(self, verdicts: list[Verdict]) -> None:
+    def forget(self, verdicts: list[ForgetVerdict]) -> None:
         """Journal the end of the damaged units as CLEANED. The run must have been entered."""
         units = [{"unit": item.unit.swap.unit.key, "forgotten": True} for item in verdicts if item.damaged]
         if units:

@@ -18,7 +18,7 @@ from spark_jobs.core.values.attributes import Attributes
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
-from spark_jobs.protocol.execution.written_unit import Draft
+from spark_jobs.protocol.execution.written_unit import UnitDraft
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
@@ -43,7 +43,7 @@ class JointWriter:
         self._numbers = itertools.count()
         self._left: list[str] = []
 
-    def kind(self, draft: Draft) -> Hashable | None:
+    def kind(self, draft: UnitDraft) -> Hashable | None:
         """Return a value that is equal for units that can be written together; None if a unit is written by itself.
 
         Everything that one write has only once must be equal: the schema, the way of writing, and what files inherit
@@ -69,7 +69,7 @@ class JointWriter:
             _inherited(draft.attributes.directory),
         )
 
-    def write(self, drafts: Sequence[Draft]) -> list[StagedUnit | Exception]:
+    def write(self, drafts: Sequence[UnitDraft]) -> list[StagedUnit | Exception]:
         """Write units of one kind. Return each one with its files, or why it must be written by itself."""
         started = self._services.clock.monotonic()
         log.info("writing %d units in one job", len(drafts))
@@ -102,7 +102,7 @@ class JointWriter:
         self._services.fs.mkdirs(staging)
         return staging
 
-    def _request(self, draft: Draft) -> RewriteRequest:
+    def _request(self, draft: UnitDraft) -> RewriteRequest:
         (group,), live = draft.found.groups, draft.plan.unit.location
         return self._groups.request(group, draft.found, live, draft.new, draft.attributes.file.replication)
 
@@ -142,7 +142,7 @@ class JointWriter:
 
 
 def _staged(
-    draft: Draft, directory: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
+    draft: UnitDraft, directory: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
 ) -> StagedUnit | Exception:
     """Return a unit whose files have the rows, types and figures of its originals; else the error."""
     if isinstance(footers, Exception):

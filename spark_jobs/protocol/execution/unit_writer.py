@@ -31,7 +31,7 @@ from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
-from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
+from spark_jobs.protocol.execution.written_unit import UnitDraft, WrittenUnit
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect
 from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services
@@ -81,9 +81,9 @@ class UnitWriter:
             UnitChanged, Refusal, LakekeeperError, OSError: the unit is called off.
         """
         draft = self.draft(plan)
-        return self._write(draft) if isinstance(draft, Draft) else draft
+        return self._write(draft) if isinstance(draft, UnitDraft) else draft
 
-    def draft(self, plan: UnitPlan) -> Draft | Decision:
+    def draft(self, plan: UnitPlan) -> UnitDraft | Decision:
         """Inspect a unit and create its new directory, like `write`, whose errors it raises."""
         late = self.late()
         if late is not None:
@@ -105,17 +105,17 @@ class UnitWriter:
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = [*self._create_above(layout.tmp_directory, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
-        return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
+        return UnitDraft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
     def late(self) -> Defer | None:
         """Return the deferral of any unit if the deadline has passed; None if it has not."""
         return self._admission.now.on_time(self._services.now())
 
-    def write_draft(self, draft: Draft) -> WrittenUnit | Decision:
+    def write_draft(self, draft: UnitDraft) -> WrittenUnit | Decision:
         """Write and verify a unit by itself, like `write`, unless the deadline has passed."""
         return self.late() or self._write(draft)
 
-    def _write(self, draft: Draft) -> WrittenUnit | Decision:
+    def _write(self, draft: UnitDraft) -> WrittenUnit | Decision:
         try:
             return self._write_by_footers(draft)
         except FiguresDiffer as error:
@@ -124,16 +124,16 @@ class UnitWriter:
                 raise
             raise WrongStatistics(error.difference, as_read) from None
 
-    def _write_by_footers(self, draft: Draft) -> WrittenUnit | Decision:
+    def _write_by_footers(self, draft: UnitDraft) -> WrittenUnit | Decision:
         try:
             return self._write_once(draft)
         except _CONTRADICTIONS as error:
             if not draft.found.by_kept_footers:  # guard: kept_footers_doubted
                 raise
             again = self._draft_again(draft, error)
-        return self._write_once(again) if isinstance(again, Draft) else again
+        return self._write_once(again) if isinstance(again, UnitDraft) else again
 
-    def _draft_again(self, draft: Draft, error: Exception) -> Draft | Decision:
+    def _draft_again(self, draft: UnitDraft, error: Exception) -> UnitDraft | Decision:
         """Return the draft by the footers of all files, with an empty directory.
 
         What was written differs from what an analysis has kept of the footers, so the footers themselves must decide.
@@ -163,7 +163,7 @@ class UnitWriter:
         self._services.fs.mkdirs(new)
         return attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
 
-    def _write_once(self, draft: Draft) -> WrittenUnit:
+    def _write_once(self, draft: UnitDraft) -> WrittenUnit:
         started, live = self._services.clock.monotonic(), draft.plan.unit.location
         with self._services.phases.during("write"):
             written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
@@ -171,7 +171,7 @@ class UnitWriter:
             draft, written, started, lambda found: self.groups.verify(written, draft.new, found)
         )
 
-    def take(self, draft: Draft, staged: StagedUnit) -> WrittenUnit:
+    def take(self, draft: UnitDraft, staged: StagedUnit) -> WrittenUnit:
         """Move the files of a unit from a joint write into its new directory.
 
         After an error the unit must not be written by itself: the rename may still be executed, and the directory would
@@ -211,7 +211,7 @@ class UnitWriter:
 
     def _finish(
         self,
-        draft: Draft,
+        draft: UnitDraft,
         written: Sequence[WrittenGroup],
         started: float,
         verify: Callable[[FileListing], Sequence[str]],

@@ -12,7 +12,7 @@ from spark_jobs.core.planning.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
-from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
+from spark_jobs.protocol.execution.written_unit import UnitDraft, WrittenUnit
 from spark_jobs.protocol.ports import Pool
 
 log = logging.getLogger("lakekeeper")
@@ -21,7 +21,7 @@ Arg = TypeVar("Arg")
 Result = TypeVar("Result")
 #: A unit between the steps: its plan if it is written by itself, its draft, its files in a joint write, the end, or the
 #: decision or the error that called it off.
-Step = Union[UnitPlan, Draft, "tuple[Draft, StagedUnit]", WrittenUnit, Decision, Exception]
+Step = Union[UnitPlan, UnitDraft, "tuple[UnitDraft, StagedUnit]", WrittenUnit, Decision, Exception]
 
 
 class WaveWriter:
@@ -57,18 +57,18 @@ class WaveWriter:
         """Return the numbers of the units of each job, the joint writes first. Units that were called off have none."""
         kinds: dict[Hashable, list[int]] = {}
         for number, step in enumerate(steps):
-            if isinstance(step, (UnitPlan, Draft)):
+            if isinstance(step, (UnitPlan, UnitDraft)):
                 kind = self._kind(step)
                 kinds.setdefault((kind, number if kind is None else None), []).append(number)
         return sorted(kinds.values(), key=len, reverse=True)
 
     def _kind(self, step: Step) -> Hashable | None:
         """Return the kind of a draft. Where that fails, the unit is written by itself, and fails alone."""
-        kind = _caught(self._joint.kind, step) if isinstance(step, Draft) else None
+        kind = _caught(self._joint.kind, step) if isinstance(step, UnitDraft) else None
         return None if isinstance(kind, Exception) else kind
 
     def _run(self, job: Sequence[int], steps: Sequence[Step]) -> list[Step]:
-        drafts = [step for step in (steps[number] for number in job) if isinstance(step, Draft)]
+        drafts = [step for step in (steps[number] for number in job) if isinstance(step, UnitDraft)]
         if len(drafts) > 1:
             return [_or_draft(draft, found) for draft, found in zip(drafts, self._joint.write(drafts))]
         return [self._write_alone(steps[number]) for number in job]
@@ -76,18 +76,18 @@ class WaveWriter:
     def _write_alone(self, step: Step) -> Step:
         if isinstance(step, UnitPlan):
             return _caught(self._units.write, step)
-        return _caught(self._units.write_draft, step) if isinstance(step, Draft) else step
+        return _caught(self._units.write_draft, step) if isinstance(step, UnitDraft) else step
 
     def _complete(self, step: Step) -> WrittenUnit | Decision | Exception:
         """Return a unit written: one of a joint write by moving its files, one that failed there by its own job."""
         if isinstance(step, tuple):
             return _caught(lambda pair: self._units.take(*pair), step)
         done = self._write_alone(step)
-        assert not isinstance(done, (UnitPlan, Draft, tuple))  # noqa: S101 - for mypy
+        assert not isinstance(done, (UnitPlan, UnitDraft, tuple))  # noqa: S101 - for mypy
         return done
 
 
-def _or_draft(draft: Draft, found: StagedUnit | Exception) -> Step:
+def _or_draft(draft: UnitDraft, found: StagedUnit | Exception) -> Step:
     """Return the step after a joint write: the unit with its files, or its draft, which is then written by itself."""
     if isinstance(found, StagedUnit):
         return draft, found

@@ -14,7 +14,7 @@ from spark_jobs.protocol.planning.inspection import Inspection
 
 
 @dataclass(frozen=True)
-class Draft:
+class UnitDraft:
     """A unit that is ready to be written.
 
     Attributes:

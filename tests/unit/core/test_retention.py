@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.layers import Layers
-from spark_jobs.core.planning.retention import Candidate, check_retention, expired
+from spark_jobs.core.planning.retention import AgedRun, check_retention, expired
 from tests.unit.core.faulty_memory_fs import NOW
 
 
@@ -103,7 +103,7 @@ def test_a_section_may_not_take_the_retention_of_a_database_away() -> None:
 
 
 def test_retention_keeps_the_young_and_the_newest() -> None:
-    runs = [Candidate(f"r{days}", NOW - timedelta(days=days)) for days in (1, 7, 8, 30)]
+    runs = [AgedRun(f"r{days}", NOW - timedelta(days=days)) for days in (1, 7, 8, 30)]
 
     def due(older_than: timedelta | None, keep_last: int = 0) -> list[str]:
         return [run.run_id for run in expired(runs, NOW, older_than, keep_last)]

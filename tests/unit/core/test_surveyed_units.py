@@ -29,7 +29,7 @@ from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.core.records.snapshots import CLEANUP, BrokenLog
 from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
-from spark_jobs.core.rules.health import Sizes, Thresholds, assess, reassess
+from spark_jobs.core.rules.health import SizeFigures, Thresholds, assess, reassess
 from spark_jobs.core.values.model import FileEntry, FileListing, Unit
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log
@@ -66,7 +66,7 @@ def test_figures_are_judged_by_the_thresholds_of_today() -> None:
     assert (
         seen().health(large)
         == assess(files("a", "b", size=10), large)
-        == reassess(Sizes(2, 20, 10, 10), large)
+        == reassess(SizeFigures(2, 20, 10, 10), large)
     )
 
 
