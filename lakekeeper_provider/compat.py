@@ -70,8 +70,8 @@ def has_failed(context: Context, task_id: str) -> bool:
     """Return whether a task of this DAG run failed, or did not run because an upstream task failed."""
     instance, run = context["ti"], context["dag_run"]
     if hasattr(instance, "get_task_states"):
-        found = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
-        states = list(found.get(run.run_id, {}).values())
+        outcome = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
+        states = list(outcome.get(run.run_id, {}).values())
     else:  # Airflow 2
         states = [other.state for other in run.get_task_instances() if other.task_id == task_id]
     return any(getattr(state, "value", state) in ("failed", "upstream_failed") for state in states)

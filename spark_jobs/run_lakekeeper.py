@@ -54,8 +54,8 @@ def check_spark():  # type: () -> None
         import pyspark
     except ImportError:
         fail("there is no Spark here: start it with spark-submit, as in\n\n%s" % USAGE)
-    found = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
-    if found < SPARK:
+    version = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    if version < SPARK:
         fail(
             "it needs Spark %s or later, and this is Spark %s. On clusters with several ones, the newer one is often"
             " started by spark3-submit" % (dotted(SPARK), pyspark.__version__)

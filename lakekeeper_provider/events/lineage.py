@@ -124,10 +124,10 @@ def _output(table: Mapping[str, Any], server: str) -> OutputDataset:
 def _facets(table: Mapping[str, Any]) -> dict[str, DatasetFacet]:
     """Return the location as another name of the table: that by which Spark's own listener knows it."""
     # Not urlsplit: a path may have # and ? in it.
-    found = _LOCATION.fullmatch(table.get("location") or "")
-    if found is None:
+    match = _LOCATION.fullmatch(table.get("location") or "")
+    if match is None:
         return {}
-    scheme, host, path = found["scheme"], found["host"], found["path"]
+    scheme, host, path = match["scheme"], match["host"], match["path"]
     namespace = f"{scheme}://{host}" if host else scheme
     location = symlinks_dataset.Identifier(namespace=namespace, name=path, type="LOCATION")
     return {"symlinks": symlinks_dataset.SymlinksDatasetFacet(identifiers=[location])}

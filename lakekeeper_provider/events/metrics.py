@@ -114,21 +114,21 @@ def _metric(verb: str, name: str, value: float) -> Metric:
 
 
 def _counters(report: Report) -> Counter[str]:
-    found: Counter[str] = Counter(namenode_calls=report.namenode_calls or 0)
+    counts: Counter[str] = Counter(namenode_calls=report.namenode_calls or 0)
     for table in report.tables:
-        found[f"tables.{table['outcome']}"] += 1
-        found.update(f"units.{_word(unit['outcome'])}" for unit in table.get("units") or ())
+        counts[f"tables.{table['outcome']}"] += 1
+        counts.update(f"units.{_word(unit['outcome'])}" for unit in table.get("units") or ())
         for code, count in warning_codes(table).items():
-            found[f"warnings.{code}"] += count
+            counts[f"warnings.{code}"] += count
         if report.verb in (COMPACT, ROLLBACK):
-            found.update(written(table))
+            counts.update(written(table))
         if report.verb == COMPACT:
             for unit in units_with(table, ("deferred",)):
-                found.update(deferred_files=unit.get("files") or 0, deferred_bytes=unit.get("bytes") or 0)
+                counts.update(deferred_files=unit.get("files") or 0, deferred_bytes=unit.get("bytes") or 0)
         if report.verb == CLEANUP:
             for name in ("freed_bytes", "trashed_bytes"):
-                found[name] += table.get(name) or 0
-    return found
+                counts[name] += table.get(name) or 0
+    return counts
 
 
 def _word(outcome: str) -> str:
@@ -138,16 +138,16 @@ def _word(outcome: str) -> str:
 
 def _held(report: Report, now: datetime) -> dict[str, float]:
     """Return the gauges of the originals that are kept, over all tables of a history."""
-    found = [
+    entries = [
         (table["table"], row)
         for table in report.tables
         for row in table.get("history") or ()
         if row["kind"] == COMPACT and row["rollback"] in _HELD
     ]
-    rows = [row for _, row in found]
+    rows = [row for _, row in entries]
     ages = [(now - _instant(row["at"])).total_seconds() for row in rows if row["at"]]
     return {
-        "originals_held_runs": len({(table, row["run_id"]) for table, row in found}),
+        "originals_held_runs": len({(table, row["run_id"]) for table, row in entries}),
         **{f"originals_held_{what}": sum(row["before"][what] for row in rows) for what in ("files", "bytes")},
         "oldest_backup_seconds": max([0.0, *ages]),
     }

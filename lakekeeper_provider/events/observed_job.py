@@ -15,16 +15,16 @@ class ObservedJob:
     _reported: Report | None = None
     _server = ""
 
-    def tell(self, found: Report, uri: str | None, server: str, context: Context) -> None:
+    def tell(self, report: Report, uri: str | None, server: str, context: Context) -> None:
         """Send metrics and asset events, and keep the report for OpenLineage, which asks at the end of the task.
 
         Args:
             uri: where the report is kept
             server: host and port of HiveServer2, for the names of the tables
         """
-        metrics.send(found, Stats, utcnow(), whole=self.has_all_rows())
-        asset_events.emit(context, found, uri, server)
-        self._reported, self._server = found, server
+        metrics.send(report, Stats, utcnow(), whole=self.has_all_rows())
+        asset_events.emit(context, report, uri, server)
+        self._reported, self._server = report, server
 
     def has_all_rows(self) -> bool:
         """Tell whether a history has all its rows."""

@@ -109,8 +109,8 @@ class AnalyzeOperator(PlanningOperator):
 
     verb = ANALYZE
 
-    def summarize(self, found: Report, uri: str | None, context: Context) -> dict[str, Any]:
+    def summarize(self, report: Report, uri: str | None, context: Context) -> dict[str, Any]:
         """Return the summary; flagged units that do not fit are pushed as pages."""
-        summary = report_summary.summary(found, uri, context["ti"] if self.do_xcom_push else None)
+        summary = report_summary.summary(report, uri, context["ti"] if self.do_xcom_push else None)
         part = request.part_of(self.arguments())
         return {**summary, "part": part} if part else summary

@@ -232,9 +232,9 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         self.log.info("%s; waiting", message)
         self.defer(trigger=MaintenanceWindowTrigger(window.as_dict()), method_name="execute_complete")
 
-    def follow_up(self, found: Report, uri: str | None, context: Context) -> Report:
+    def follow_up(self, report: Report, uri: str | None, context: Context) -> Report:
         """Return the report after what has to follow the job, whatever its outcome."""
-        return found
+        return report
 
     def _choices(self, settings: Config) -> tuple[bool, str]:
         """Return whether a refused table only skips the task, and the HiveServer2 in the URIs of assets.
@@ -247,7 +247,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         )
         return on_refused == "skip", server
 
-    def skips(self, found: Report) -> bool:
+    def skips(self, report: Report) -> bool:
         """Tell whether a job that had nothing to do skips the task."""
         return self.skips_on_nothing
 
@@ -272,18 +272,18 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
             raise AirflowSkipException(reason)
         return value
 
-    def _show(self, found: Report) -> None:
+    def _show(self, report: Report) -> None:
         """Write the report into the task log. The job is done, so an error in this must not fail the task."""
         try:
-            self.log.info("%s", report_text.render(found))
-            for text in report_text.warnings(found):
+            self.log.info("%s", report_text.render(report))
+            for text in report_text.warnings(report):
                 self.log.warning("%s", text)
         except Exception as error:
             self.log.warning("the report could not be shown as a text: %r", error)
 
-    def summarize(self, found: Report, uri: str | None, context: Context) -> dict[str, Any]:
+    def summarize(self, report: Report, uri: str | None, context: Context) -> dict[str, Any]:
         """Return the summary of the report for XCom."""
-        return report_summary.summary(found, uri)
+        return report_summary.summary(report, uri)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""

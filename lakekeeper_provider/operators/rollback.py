@@ -62,12 +62,12 @@ class RecordCompactionOperator(ReportArguments, BaseOperator):
 
     def _record(self, context: Context) -> dict[str, Any]:
         # A compaction that was skipped, or has failed at once, has pushed nothing: there is nothing to undo.
-        found = xcom.entries("compaction", self.compaction, COMPACT, required=False)
+        tables = xcom.entries("compaction", self.compaction, COMPACT, required=False)
         return {
             "schema_version": 1,
             "verb": RECORD,
             "pass": xcom.current_pass(context),
-            "compactions": [_brief(entry) for entry in found],
+            "compactions": [_brief(entry) for entry in tables],
             "failed": [task for task in sorted(self.upstream_task_ids) if self._hides_failure(task, context)],
         }
 
@@ -92,13 +92,13 @@ def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     There is at least one, even without any table: a rollback that is mapped over none could not report failed tasks.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    runs: dict[str, list[dict[str, Any]]] = {}
     for entry in record["compactions"]:
         for table in entry["tables"]:
-            found.setdefault(table["table"], []).append({**entry, "tables": [table]})
+            runs.setdefault(table["table"], []).append({**entry, "tables": [table]})
         if _is_unnamed(entry):
-            found.setdefault(entry["database"], []).append(entry)
-    return [{**record, "name": name, "compactions": entries} for name, entries in sorted(found.items())] or [
+            runs.setdefault(entry["database"], []).append(entry)
+    return [{**record, "name": name, "compactions": entries} for name, entries in sorted(runs.items())] or [
         {**record, "name": "no table"}
     ]
 
@@ -184,9 +184,9 @@ class RollbackOperator(SwappingOperator):
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
             )
 
-    def skips(self, found: Report) -> bool:
+    def skips(self, report: Report) -> bool:
         """Skip after a dry run: a green rollback has restored something, or there was nothing to restore."""
-        return was_dry_run(found)
+        return was_dry_run(report)
 
     def prepare(
         self, settings: Config, deadline: str | None, context: Context
@@ -224,11 +224,11 @@ def _is_record(value: Any) -> bool:
 
 def _unnamed(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the run ids of the compactions of a database that ended before they named its tables, by database."""
-    found: dict[str, list[str]] = {}
+    runs: dict[str, list[str]] = {}
     for entry in entries:
         if _is_unnamed(entry):
-            found.setdefault(entry["database"], []).append(entry["run_id"])
-    return found
+            runs.setdefault(entry["database"], []).append(entry["run_id"])
+    return runs
 
 
 def _is_unnamed(entry: Mapping[str, Any]) -> bool:

@@ -70,23 +70,23 @@ class SwappingOperator(WritingOperator):
             Refresh.all_of(self.refresh)
         return super().run_job(context)
 
-    def follow_up(self, found: Report, uri: str | None, context: Context) -> Report:
+    def follow_up(self, report: Report, uri: str | None, context: Context) -> Report:
         """Tell the engines; warnings go into the report too, if it is kept."""
         again = context["ti"].try_number > 1
-        if again and self.refresh and len(found.tables) > _TOLD_AGAIN:
+        if again and self.refresh and len(report.tables) > _TOLD_AGAIN:
             self.log.warning(
                 "if an earlier try has swapped files and died, the engines do not know it: of %s tables, only those"
                 " that this try has swapped are refreshed",
-                len(found.tables),
+                len(report.tables),
             )
         told = refresh(
             Refresh.all_of(self.refresh),
-            found,
+            report,
             lambda conn_id: BaseHook.get_hook(conn_id).run,
-            again=again and len(found.tables) <= _TOLD_AGAIN,
+            again=again and len(report.tables) <= _TOLD_AGAIN,
             masked=redact,
         )
-        if uri is not None and told.tables != found.tables:
+        if uri is not None and told.tables != report.tables:
             self._add_warnings(told, uri)
         return told
 

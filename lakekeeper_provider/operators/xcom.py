@@ -32,10 +32,10 @@ def entries(name: str, value: Any, *verbs: str, required: bool = True) -> list[M
     """
     value = from_json(name, given(value))
     expected = f"{name}: expected the output of a {verbs[0]} task"
-    found = [value] if isinstance(value, Mapping) or value is None else value
-    if isinstance(found, str) or not isinstance(found, Iterable):
+    entries_ = [value] if isinstance(value, Mapping) or value is None else value
+    if isinstance(entries_, str) or not isinstance(entries_, Iterable):
         raise UsageError(f"{expected}, got {value!r}")
-    listed = list(found)
+    listed = list(entries_)
     known = [_entry(expected, entry, verbs) for entry in listed if entry is not None]
     if required and listed and not known:
         raise UsageError(
@@ -59,8 +59,8 @@ def analyses(value: Any) -> list[Mapping[str, Any]]:
     Raises:
         UsageError: the value is neither
     """
-    found = entries("analysis", value, ANALYZE, PLAN)
-    return [_of_plan(entry) if entry["verb"] == PLAN else entry for entry in found]
+    tables = entries("analysis", value, ANALYZE, PLAN)
+    return [_of_plan(entry) if entry["verb"] == PLAN else entry for entry in tables]
 
 
 def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -99,19 +99,19 @@ def _check_once(tables: Sequence[str]) -> None:
         )
 
 
-def are_planned(found: Iterable[Mapping[str, Any]]) -> bool:
+def are_planned(tables: Iterable[Mapping[str, Any]]) -> bool:
     """Tell whether all of the analyses are plans, which have an order of their own."""
-    return all(analysis.get("as_planned") for analysis in found)
+    return all(analysis.get("as_planned") for analysis in tables)
 
 
-def in_order(found: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def in_order(tables: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Return the tables of analyses, each with its analysis, in the order of their compaction.
 
     Those with units that were deferred before come first, the longest first; then those with the highest score. Plans
     keep their order.
     """
-    pairs = [(analysis, table) for analysis in found for table in analysis["tables"]]
-    return pairs if are_planned(found) else sorted(pairs, key=lambda pair: _urgency(pair[1]))
+    pairs = [(analysis, table) for analysis in tables for table in analysis["tables"]]
+    return pairs if are_planned(tables) else sorted(pairs, key=lambda pair: _urgency(pair[1]))
 
 
 def _urgency(table: Mapping[str, Any]) -> tuple[bool, str, float, str]:
@@ -124,7 +124,7 @@ def has_flagged_units(table: Mapping[str, Any]) -> bool:
     return table.get("flagged") != []
 
 
-def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list[Unit]]:
+def flagged_units(tables: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list[Unit]]:
     """Return the flagged units of analyses by table, without the tables that have none, in the order of ``in_order``.
 
     Args:
@@ -135,13 +135,13 @@ def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list
     """
     reader = UnitReader(ti)
     units: dict[str, list[Unit]] = {}
-    for analysis, table in in_order(found):
+    for analysis, table in in_order(tables):
         units.setdefault(table["table"], []).extend(reader.units(analysis, table))
     return {table: of_table for table, of_table in units.items() if of_table}
 
 
 def fingerprints(
-    found: Sequence[Mapping[str, Any]], units: Mapping[str, Sequence[Unit]] | None
+    tables: Sequence[Mapping[str, Any]], units: Mapping[str, Sequence[Unit]] | None
 ) -> dict[str, list[str | None]]:
     """Return the fingerprints that the files of units had in plans, by table, in the order of ``flagged_units``.
 
@@ -149,7 +149,7 @@ def fingerprints(
         units: the units of the plans; tables of which not all fingerprints are known are left out
     """
     found_of: dict[str, list[str | None]] = {}
-    for _, table in in_order(found) if are_planned(found) else ():
+    for _, table in in_order(tables) if are_planned(tables) else ():
         found_of.setdefault(table["table"], []).extend(table.get("fingerprints", ()))
     return {
         table: of_table
@@ -158,14 +158,14 @@ def fingerprints(
     }
 
 
-def planned_options(found: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def planned_options(tables: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Return the options by which plans were made, by table.
 
     Raises:
         UsageError: a plan sets an option that no plan can set, or two plans of one table differ
     """
     options: dict[str, Mapping[str, Any]] = {}
-    for table in (table for analysis in found for table in analysis["tables"] if table.get("options")):
+    for table in (table for analysis in tables for table in analysis["tables"] if table.get("options")):
         name = table["table"].lower()
         known = options.setdefault(name, options_of_plan(f"analysis: {name}: ", table["options"]))
         if known != options_of_plan("", table["options"]):

@@ -68,8 +68,8 @@ def instant(name: str, value: Any) -> str:
 
 
 def _year(word: str) -> int:
-    found = datetime.fromisoformat(word.replace("Z", "+00:00"))
-    return found.year if found.astimezone(timezone.utc) else 0
+    moment = datetime.fromisoformat(word.replace("Z", "+00:00"))
+    return moment.year if moment.astimezone(timezone.utc) else 0
 
 
 @parser(option_list.bounds, type="string", minLength=1)

@@ -62,6 +62,6 @@ def check_selections(given: Mapping[str, Any]) -> None:
     Raises:
         UsageError: two of them are given
     """
-    found = [key for key in SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
-    if len(found) > 1:
-        raise UsageError(f"{' and '.join(found)} are mutually exclusive: give one of them")
+    selections = [key for key in SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
+    if len(selections) > 1:
+        raise UsageError(f"{' and '.join(selections)} are mutually exclusive: give one of them")

@@ -16,8 +16,8 @@ _LISTED, _NAMED = 20, 3
 
 def open_units(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the units of a table that have been open for ``OPEN_FROM`` days, those of the most days first."""
-    found = [unit for unit in table.get("units") or () if (unit.get("open_days") or 0) >= OPEN_FROM]
-    return sorted(found, key=lambda unit: -unit["open_days"])
+    units = [unit for unit in table.get("units") or () if (unit.get("open_days") or 0) >= OPEN_FROM]
+    return sorted(units, key=lambda unit: -unit["open_days"])
 
 
 def brief(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,37 +49,37 @@ def left(analysed: Mapping[str, Any], compacted: Mapping[str, Any] | None) -> st
     """
     last = analysed if compacted is None else compacted
     refused = last.get("open_refused") or analysed.get("open_refused")
-    found = [each for each in (last.get("open"), refused) if each]
-    return sentence(_joined(found)) if found else None
+    attempts = [each for each in (last.get("open"), refused) if each]
+    return sentence(_joined(attempts)) if attempts else None
 
 
-def _joined(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _joined(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     last: Counter[str] = Counter()
-    for each in found:
+    for each in tables:
         last.update(each["last"])
     return {
-        "units": sum(each["units"] for each in found),
-        "since": min(each["since"] for each in found),
-        "names": [name for each in found for name in each["names"]][:_NAMED],
+        "units": sum(each["units"] for each in tables),
+        "since": min(each["since"] for each in tables),
+        "names": [name for each in tables for name in each["names"]][:_NAMED],
         "last": dict(last.most_common(_NAMED)),
     }
 
 
-def sentence(found: Mapping[str, Any]) -> str:
+def sentence(attempt: Mapping[str, Any]) -> str:
     """Return what XCom has of the units of one table, for a person."""
-    count, names = found["units"], ", ".join(map(unit_name, found["names"]))
-    more = f" and {count - len(found['names'])} more" if count > len(found["names"]) else ""
+    count, names = attempt["units"], ", ".join(map(unit_name, attempt["names"]))
+    more = f" and {count - len(attempt['names'])} more" if count > len(attempt["names"]) else ""
     what = "partition" if count == 1 else "partitions"
-    why = ", ".join(f"{number} {kind}" for kind, number in found["last"].items())
-    return f"{count} {what} open since {found['since'][:10]} ({names}{more}); last: {why}"
+    why = ", ".join(f"{number} {kind}" for kind, number in attempt["last"].items())
+    return f"{count} {what} open since {attempt['since'][:10]} ({names}{more}); last: {why}"
 
 
 def lines(table: Mapping[str, Any]) -> list[str]:
     """Return the units of a table, with the reason of each night."""
     units = open_units(table)
-    found = [line for unit in units[:_LISTED] for line in _lines(unit)]
+    described = [line for unit in units[:_LISTED] for line in _lines(unit)]
     rest = len(units) - _LISTED
-    return [*found, f"  ... and {rest} more that are open"] if rest > 0 else found
+    return [*described, f"  ... and {rest} more that are open"] if rest > 0 else described
 
 
 def _lines(unit: Mapping[str, Any]) -> list[str]:

@@ -83,8 +83,8 @@ class Overview:
 
     def _not_to_compact(self) -> Iterator[Mapping[str, Any]]:
         """Return the tables about which a person need not do anything; each one once."""
-        found = {table["table"]: table for table in (*self.analysed, *self.compacted) if _is_other(table)}
-        return iter(found.values())
+        others = {table["table"]: table for table in (*self.analysed, *self.compacted) if _is_other(table)}
+        return iter(others.values())
 
     def _left_alone(self) -> Iterator[tuple[str, str]]:
         """Return the tables with something that was not compacted, and why; a table may have several reasons."""

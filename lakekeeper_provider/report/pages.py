@@ -61,8 +61,8 @@ def move(summaries: Sequence[Summary], ti: Any) -> list[dict[str, Any]]:
 
 def _packed(rows: list[Row]) -> list[tuple[int, str]]:
     """Return the rows as the texts of pages, each with the number of its rows."""
-    found = [[name, [unit for _, unit in group]] for name, group in groupby(rows, key=lambda row: row[0])]
-    content = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+    tables = [[name, [unit for _, unit in group]] for name, group in groupby(rows, key=lambda row: row[0])]
+    content = json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode()
     text = base64.b64encode(gzip.compress(content, mtime=0)).decode()
     if len(text) + _WRAPPING <= XCOM_LIMIT or len(rows) < 2:
         return [(len(rows), text)] if rows else []
@@ -145,7 +145,7 @@ def _where(source: Mapping[str, Any], number: int) -> str:
 
 def _unpacked(text: Any, where: str) -> list[Row]:
     try:
-        found = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
-        return [(name, dict(unit)) for name, units in found for unit in units]
+        page = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
+        return [(name, dict(unit)) for name, units in page for unit in units]
     except (ValueError, TypeError, EOFError, OSError) as error:
         raise UsageError(f"analysis: {where} cannot be read ({error}): {_AGAIN}") from None

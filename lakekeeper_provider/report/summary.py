@@ -149,20 +149,20 @@ def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
     units = units_with(table, ("flagged",))
     scored = [(unit["score"], unit["bytes"]) for unit in units if unit.get("score") and unit.get("bytes")]
     total = sum(read for _, read in scored)
-    found = {
+    figures = {
         "score": round(sum(score * read for score, read in scored) / total, 3) if total else None,
         "deferred_since": min((u["deferred_since"] for u in units if u.get("deferred_since")), default=None),
         "flagged_bytes": sum(unit.get("bytes") or 0 for unit in units) or None,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in figures.items() if value is not None}
 
 
 def _counts(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return how many findings a check has, by severity and by code."""
-    found = table.get("findings") or ()
-    damage = sum(finding["severity"] == "damage" for finding in found)
-    codes = Counter(finding["code"] for finding in found)
-    return {"damage": damage, "notices": len(found) - damage, "codes": dict(codes)}
+    findings = table.get("findings") or ()
+    damage = sum(finding["severity"] == "damage" for finding in findings)
+    codes = Counter(finding["code"] for finding in findings)
+    return {"damage": damage, "notices": len(findings) - damage, "codes": dict(codes)}
 
 
 def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:

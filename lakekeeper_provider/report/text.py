@@ -125,10 +125,10 @@ def _call_line(report: Report) -> list[str]:
 
 def _finding_lines(report: Report) -> list[str]:
     """Describe what a check has found, damage first; a driver on the cluster prints it where nobody looks."""
-    found = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
-    found.sort(key=lambda item: item[1]["severity"] != "damage")
-    lines = [_finding_line(table, finding) for table, finding in found[:_FINDINGS_SHOWN]]
-    more = len(found) - len(lines)
+    findings = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
+    findings.sort(key=lambda item: item[1]["severity"] != "damage")
+    lines = [_finding_line(table, finding) for table, finding in findings[:_FINDINGS_SHOWN]]
+    more = len(findings) - len(lines)
     return [*lines, f"... and {more} more findings in the report"] if more else lines
 
 

@@ -179,9 +179,9 @@ def _left_alone(table: Mapping[str, Any], most: int) -> list[str]:
         unit for unit in table.get("units") or () if unit["outcome"] not in (*_DONE, "flagged", "healthy")
     ]
     shown, rest = units[:most], units[most:]
-    found = [f"  {_name(unit)}: {_why(unit)}" for unit in shown]
+    lines = [f"  {_name(unit)}: {_why(unit)}" for unit in shown]
     counted = ", ".join(f"{count} {what}" for what, count in Counter(map(_kind, rest)).items())
-    return [*found, f"  ... and {counted}"] if rest else found
+    return [*lines, f"  ... and {counted}"] if rest else lines
 
 
 def _why(unit: Unit) -> str:
@@ -208,8 +208,8 @@ def _strategy(unit: Unit) -> str | None:
 
 def _counted(what: str, reasons: Iterable[str | None]) -> list[str]:
     """Count the units for each of the reasons that most of them have."""
-    found = Counter(filter(None, reasons))
-    return [f"  {count} {what}{reason}" for reason, count in found.most_common(5)]
+    counts = Counter(filter(None, reasons))
+    return [f"  {count} {what}{reason}" for reason, count in counts.most_common(5)]
 
 
 def _name(unit: Unit) -> str:

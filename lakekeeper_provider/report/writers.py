@@ -12,9 +12,9 @@ _HEADER = ("owner", "file names", "files", "bytes", "newest")
 
 def lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return, for each table that has small files, how fast it grows and who has written the newest of them."""
-    found = [table for table in tables if table.get("small_file_writers")]
-    shown = [line for table in found[:TABLES_SHOWN] for line in _of_table(table)]
-    more = len(found) - TABLES_SHOWN
+    listed = [table for table in tables if table.get("small_file_writers")]
+    shown = [line for table in listed[:TABLES_SHOWN] for line in _of_table(table)]
+    more = len(listed) - TABLES_SHOWN
     return [*shown, f"... the writers of {more} more tables are in the report"] if more > 0 else shown
 
 

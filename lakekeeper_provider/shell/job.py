@@ -59,15 +59,15 @@ def run(
     if not text:
         return _without_report(own) if report_expected else own
     try:
-        found = report.parse(text, verb)
+        answer = report.parse(text, verb)
     except ReportError as error:
         _complain(str(error))
         return max(own, 1, key=_severity)  # guard: wrong_report_no_success
     if json_report is None:
-        _print_text(found, verb)
-    if own != found.exit_code:
-        _complain(f"{ProcessFailure(code, '')}, and its report says {found.outcome}")
-    return max(own, found.exit_code, key=_severity)  # guard: worse_exit_code
+        _print_text(answer, verb)
+    if own != answer.exit_code:
+        _complain(f"{ProcessFailure(code, '')}, and its report says {answer.outcome}")
+    return max(own, answer.exit_code, key=_severity)  # guard: worse_exit_code
 
 
 def _without_report(code: int) -> int:
@@ -125,11 +125,11 @@ def _whole(path: Path, printed: str | None) -> str | None:
         return printed
 
 
-def _print_text(found: Report, verb: str) -> None:
+def _print_text(report: Report, verb: str) -> None:
     if verb not in _PRINTED_BY_THE_JOB:
-        headline, _, rest = report_text.render(found).partition("\n")
-        _show(f"{_coloured(headline, _COLOURS.get(found.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
-    for text in report_text.warnings(found):
+        headline, _, rest = report_text.render(report).partition("\n")
+        _show(f"{_coloured(headline, _COLOURS.get(report.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
+    for text in report_text.warnings(report):
         _show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)
 
 

@@ -57,21 +57,21 @@ class ReportLink(_StoredLink):
 
 
 def watch_application(
-    lines: Iterable[str], resource_manager: str | None, found: Callable[[str], object]
+    lines: Iterable[str], resource_manager: str | None, callback: Callable[[str], object]
 ) -> Iterator[str]:
     """Return the lines of spark-submit, and report the address of the application, once it appears in them.
 
     Args:
         resource_manager: address of the ResourceManager's pages, from the connection; without it, the tracking URL
             that spark-submit prints is used
-        found: is called once, with the address
+        callback: is called once, with the address
     """
     known = False
     for line in lines:
         url = None if known else _application_url(line, resource_manager)
         if url:
             known = True
-            found(url)
+            callback(url)
         yield line
 
 

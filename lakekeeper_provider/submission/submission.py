@@ -110,10 +110,10 @@ class SubmissionRunner:
             self._write_request(exchange, request.dump(submission.request))
             try:
                 error = self._submit(submitter, context)
-                found = self._report(exchange, arguments["application"], error)
+                answer = self._report(exchange, arguments["application"], error)
             finally:
                 self._remove_request(exchange)
-        return Ended(found, exchange.lasting_report, self._failure(submitter, error))
+        return Ended(answer, exchange.lasting_report, self._failure(submitter, error))
 
     def kill(self) -> None:
         """Kill the job; ``run``, which continues after that, raises."""

@@ -81,5 +81,5 @@ def _reading_settings(spark: SparkSession) -> dict[str, str]:
     `getRaw`: no variable in a value is replaced.
     """
     conf = spark._jsc.hadoopConfiguration()
-    found = {name: conf.getRaw(name) for name in READING_SETTINGS}
-    return {name: str(value) for name, value in found.items() if value is not None}
+    settings = {name: conf.getRaw(name) for name in READING_SETTINGS}
+    return {name: str(value) for name, value in settings.items() if value is not None}

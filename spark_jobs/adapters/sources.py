@@ -19,11 +19,11 @@ def sources_digest(package: Path | None = None) -> str:
     """
     package = package or Path(spark_jobs.__path__[0])
     try:
-        found = sorted(_from_directory(package) if package.is_dir() else _from_zip(package))
+        files = sorted(_from_directory(package) if package.is_dir() else _from_zip(package))
     except (OSError, BadZipFile):  # By another loader of modules: what was kept counts for no other job then.
         return uuid.uuid4().hex[:16]
     digest = hashlib.sha256()
-    for name, content in found:
+    for name, content in files:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
 

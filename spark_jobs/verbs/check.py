@@ -27,8 +27,8 @@ def check_table(job: Job, name: TableName) -> TableReport:
 def check_location(job: Job, location: str) -> list[TableReport]:
     """Check what dropped tables left at a location, and return a report for each of them."""
     root = root_at(job, location)
-    found = readable_tables(job.services, job.layers, root)
-    return [_check(job, partial(_unchanged, table)) for table in found] or [nothing_left(root)]
+    tables = readable_tables(job.services, job.layers, root)
+    return [_check(job, partial(_unchanged, table)) for table in tables] or [nothing_left(root)]
 
 
 def _unchanged(table: Table) -> Table:

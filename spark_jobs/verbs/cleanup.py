@@ -132,9 +132,9 @@ def _dry_run(session: TableSession, run: Run) -> list[UnitResult]:
     return cleanup.would(pending, options.parallelism)
 
 
-def _clean(session: TableSession, found: Run) -> list[UnitResult]:
+def _clean(session: TableSession, directory: Run) -> list[UnitResult]:
     options = session.options
-    run = enter(found, session.leases, "cleanup")
+    run = enter(directory, session.leases, "cleanup")
     cleanup = Cleanup(session.services, run, session.recovery(), options.skip_trash)
     cleanup.check_trash()
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)

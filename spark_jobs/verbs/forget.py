@@ -66,8 +66,8 @@ def _directories(session: TableSession, run_id: str | None) -> list[Run]:
 
 
 def _would_forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
-    found = [v for run in _directories(session, run_id) for v in _forget_of(session, run).verdicts()]
-    return [_planned(verdict) for verdict in found]
+    verdicts = [v for run in _directories(session, run_id) for v in _forget_of(session, run).verdicts()]
+    return [_planned(verdict) for verdict in verdicts]
 
 
 def _planned(verdict: ForgetVerdict) -> UnitReport:
@@ -82,8 +82,8 @@ def _forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
     session.leases.take(parent(run.directory) for run in session.runs())
     session.recover()
     reports: list[UnitReport] = []
-    for found in _directories(session, run_id):
-        run = enter(found, session.leases, "forget")
+    for directory in _directories(session, run_id):
+        run = enter(directory, session.leases, "forget")
         work = _forget_of(session, run)
         verdicts = work.verdicts()
         work.forget(verdicts)

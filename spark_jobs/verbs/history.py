@@ -37,9 +37,9 @@ def history_table(job: Job, name: TableName) -> TableReport:
     snapshots = found_runs.settled_store.read().with_deleted(snapshots)
     units_of = log.units if job.invocation.units else None
     own = history.of_table(snapshots, facts.name, root)
-    found = history.rows(own, runs, logged, settled, units_of)
-    shown = found[: job.invocation.limit]
-    job.show(history.render(str(name), shown, len(found) - len(shown)))
+    rows = history.rows(own, runs, logged, settled, units_of)
+    shown = rows[: job.invocation.limit]
+    job.show(history.render(str(name), shown, len(rows) - len(shown)))
     listed = None
     if job.invocation.snapshots:
         listed = snapshot_listing.rows(own, log.lists, job.invocation.limit)

@@ -161,9 +161,9 @@ def run(
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location, order):
             log.info("%s %s", invocation.verb, what)
-            found = _with_ignored(job, _guarded(job, what, act, begun=bool(report.tables)))
-            report.tables += found
-            _log_end(what, found)
+            reports = _with_ignored(job, _guarded(job, what, act, begun=bool(report.tables)))
+            report.tables += reports
+            _log_end(what, reports)
         if finish:
             finish(job, report)
         report.complete = True
@@ -177,14 +177,16 @@ def run(
     return report
 
 
-def _with_ignored(job: Job, found: Sequence[TableReport]) -> list[TableReport]:
+def _with_ignored(job: Job, reports: Sequence[TableReport]) -> list[TableReport]:
     """Return the reports with the warnings about properties, also of a table that has failed."""
-    return [replace(table, warnings=[*job.ignored.get(table.table, ()), *table.warnings]) for table in found]
+    return [
+        replace(table, warnings=[*job.ignored.get(table.table, ()), *table.warnings]) for table in reports
+    ]
 
 
-def _log_end(what: str, found: Sequence[TableReport]) -> None:
-    log.info("%s: %s", what, summary(found[-1]))
-    for table in found:
+def _log_end(what: str, reports: Sequence[TableReport]) -> None:
+    log.info("%s: %s", what, summary(reports[-1]))
+    for table in reports:
         for text in table.warnings:
             log.warning("%s: %s", table.table, text)
 

@@ -138,12 +138,12 @@ def _wanted_run_ids(
 
 def _that_may_be_newest(held: Sequence[Run]) -> list[str]:
     """Return the ids of the runs of which a recovery may leave one as the newest: it may take open units back."""
-    found: list[str] = []
+    reasons: list[str] = []
     for run in reversed(held):
-        found.append(run.run_id)
+        reasons.append(run.run_id)
         if run.state.of_kind(journal.COMMITTED):
             break
-    return found
+    return reasons
 
 
 def _nothing_reason(
@@ -151,8 +151,8 @@ def _nothing_reason(
 ) -> str:
     known = {run.run_id for run in runs} | {run.run_id for run in settled}
     named = wanted if job.invocation.run_id or job.request.runs is not None else known
-    found = [run for run in runs if run.run_id in named]
-    cleaned = [(unit.at, unit.forgotten) for run in found for unit in run.state.of_kind(journal.CLEANED)]
+    runs_ = [run for run in runs if run.run_id in named]
+    cleaned = [(unit.at, unit.forgotten) for run in runs_ for unit in run.state.of_kind(journal.CLEANED)]
     cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in named)]
     if cleaned:
         at, forgotten = max(cleaned)
@@ -176,9 +176,9 @@ def _also_left(job: Job, session: TableSession, joint: str) -> str:
     return f"{joint}{other}" if other else ""
 
 
-def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:
+def _roll_back(session: TableSession, directory: Run) -> tuple[list[UnitResult], Run]:
     """Return the results, and the run, whose directory may have another name afterwards."""
-    run = enter(found, session.leases, "rollback")
+    run = enter(directory, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
     unclaim = Unclaim(Cleanup(session.services, run, recovery, skip_trash=True))

@@ -101,8 +101,8 @@ def lacks_library(text: str) -> bool:
 
 def may_be_of_a_file(error: Exception) -> bool:
     """Tell whether reading files one by one may tell which of them an error is about."""
-    found = causes(error)
-    by_cluster = not found or _is_of_cluster(found) or kind_of(found[-1]).startswith(_CLUSTER)
+    chain = causes(error)
+    by_cluster = not chain or _is_of_cluster(chain) or kind_of(chain[-1]).startswith(_CLUSTER)
     return not by_cluster or is_of_content(error)
 
 
@@ -112,9 +112,9 @@ def _is_of_cluster(chain: list[Any]) -> bool:
 
 def is_of_content(error: Exception) -> bool:
     """Tell whether an error of Java is about the content of the file that was read."""
-    found = causes(error)
-    texts = [first_line(java.getMessage() or "") for java in found]
-    if not found or _is_of_cluster(found):  # guard: cluster_errors
+    chain = causes(error)
+    texts = [first_line(java.getMessage() or "") for java in chain]
+    if not chain or _is_of_cluster(chain):  # guard: cluster_errors
         return False
     if any(map(lacks_library, texts)):  # guard: library_is_no_content
         return False
@@ -122,7 +122,7 @@ def is_of_content(error: Exception) -> bool:
         return False
     if texts[-1].startswith((*_BEHIND_THE_END, _LOCAL_CHECKSUM)):
         return True
-    return _raised_by_decoder(found)
+    return _raised_by_decoder(chain)
 
 
 def _raised_by_decoder(chain: list[Any]) -> bool:

@@ -28,8 +28,8 @@ def file_bytes(jvm: Any, conf: Any, uri: str, size: int) -> Iterator[FileBytes]:
     with java_errors(f"cannot read {uri}"):
         stream = path.getFileSystem(conf).open(path)
         try:
-            found = _Opened(jvm, stream, uri, size)
-            yield Whole(uri, found.at(0, size)) if size <= _SMALL else found
+            opened = _Opened(jvm, stream, uri, size)
+            yield Whole(uri, opened.at(0, size)) if size <= _SMALL else opened
         finally:
             stream.close()
 
@@ -37,8 +37,8 @@ def file_bytes(jvm: Any, conf: Any, uri: str, size: int) -> Iterator[FileBytes]:
 def file_sizes(jvm: Any, conf: Any, directory: str) -> dict[str, int]:
     """Return the bytes of each file of a directory, by its URI."""
     place = jvm.org.apache.hadoop.fs.Path(directory)
-    found = place.getFileSystem(conf).listStatus(place)
-    return {str(status.getPath().toString()): int(status.getLen()) for status in found}
+    statuses = place.getFileSystem(conf).listStatus(place)
+    return {str(status.getPath().toString()): int(status.getLen()) for status in statuses}
 
 
 class _Opened:

@@ -81,17 +81,19 @@ class HadoopFileSystem(FileSystem):
             self._calls.take(path)
             try:
                 with java_errors(f"cannot resolve {path}"):
-                    found = str(fs.resolvePath(self._path(f"{path}/")).toString())  # guard: viewfs_resolved
-                    return "/".join([found.rstrip("/"), *reversed(missing)])
+                    resolved = str(
+                        fs.resolvePath(self._path(f"{path}/")).toString()
+                    )  # guard: viewfs_resolved
+                    return "/".join([resolved.rstrip("/"), *reversed(missing)])
             except FileNotFoundError:
                 missing.append(name_of(path))
                 path = parent(path)
 
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory. Raise FileNotFoundError."""
-        found = list_locally(path) if self._is_listed_locally(path) else None
-        if found is not None:
-            return found
+        entries = list_locally(path) if self._is_listed_locally(path) else None
+        if entries is not None:
+            return entries
         with java_errors(f"cannot list {path}"):
             return self._listing.one(self._fs(path), path)
 
@@ -99,8 +101,8 @@ class HadoopFileSystem(FileSystem):
         if all(map(self._is_listed_locally, paths)):
             yield from super().list_each(paths)
             return
-        for path, found in self._listing.each(paths):
-            yield from super().list_each([path]) if found is None else [found]
+        for path, entries in self._listing.each(paths):
+            yield from super().list_each([path]) if entries is None else [entries]
 
     def _is_listed_locally(self, path: str) -> bool:
         return self._list_locally and path.startswith("file:")

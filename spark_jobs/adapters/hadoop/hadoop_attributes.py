@@ -147,10 +147,10 @@ def _has_no_acl(row: Mapping[str, Any]) -> bool:
 
 
 def _xattrs(fs: Any, path: Any) -> dict[str, str]:
-    found = fs.getXAttrs(path)
+    attributes = fs.getXAttrs(path)
     return {
-        str(name): base64.b64encode(bytes(found[name] or b"")).decode()
-        for name in found
+        str(name): base64.b64encode(bytes(attributes[name] or b"")).decode()
+        for name in attributes
         if str(name).startswith(_USER_XATTRS)
     }
 

@@ -60,10 +60,10 @@ class HadoopListing:
         start, size = 0, min(self._fitting, _FIRST)
         while start < len(paths):
             part = paths[start : start + min(size, self._calls.together)]
-            found = self._together(part)
+            listings = self._together(part)
             for path in part:
-                yield path, found.get(path) if found is not None else None
-            start, size = start + len(part), next_size(len(part), found)
+                yield path, listings.get(path) if listings is not None else None
+            start, size = start + len(part), next_size(len(part), listings)
             self._fitting = size
 
     def _together(self, paths: Sequence[str]) -> dict[str, list[Status]] | None:
@@ -76,11 +76,11 @@ class HadoopListing:
                 fs = array[0].getFileSystem(self._conf)
                 if len(paths) == 1:  # the first one, or after one with very many entries
                     return _by_directory(paths, iter(self.one(fs, paths[0])))
-                found = _by_directory(paths, self._statuses.each(fs.listStatus(array)))
+                listings = _by_directory(paths, self._statuses.each(fs.listStatus(array)))
         except OSError:
             return None
-        self._calls.add(paths[0], sum(more_pages(len(each)) for each in (found or {}).values()))
-        return found
+        self._calls.add(paths[0], sum(more_pages(len(each)) for each in (listings or {}).values()))
+        return listings
 
 
 def more_pages(entries: int) -> int:
@@ -88,25 +88,25 @@ def more_pages(entries: int) -> int:
     return max(0, entries - 1) // _NAMENODE_PAGE
 
 
-def next_size(directories: int, found: Mapping[str, Sequence[Status]] | None) -> int:
+def next_size(directories: int, listings: Mapping[str, Sequence[Status]] | None) -> int:
     """Return how many directories the next request is for: as many as fit into it, by the entries of the last ones.
 
     Args:
         directories: those of the last request.
-        found: their entries; None after an error, which says nothing of their sizes.
+        listings: their entries; None after an error, which says nothing of their sizes.
     """
-    if found is None:
+    if listings is None:
         return max(1, directories // 2)
-    entries = sum(len(each) for each in found.values())
+    entries = sum(len(each) for each in listings.values())
     return max(1, min(_GROWTH * directories, _TOGETHER * directories // max(entries, 1)))
 
 
 def _by_directory(paths: Sequence[str], statuses: Iterator[Status]) -> dict[str, list[Status]] | None:
     """Return the entries by directory; None if one of the paths is a file, or an entry is in no directory of these."""
-    found: dict[str, list[Status]] = {path: [] for path in paths}
+    listings: dict[str, list[Status]] = {path: [] for path in paths}
     for status in statuses:
         above = parent(status.path)
-        if above not in found or (status.path in found and not status.is_dir):
+        if above not in listings or (status.path in listings and not status.is_dir):
             return None
-        found[above].append(status)
-    return found
+        listings[above].append(status)
+    return listings

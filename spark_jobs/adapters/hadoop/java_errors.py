@@ -108,10 +108,10 @@ def with_cause(message: str, error: Exception) -> str:
 
 def root_cause(error: Exception) -> tuple[str, str]:
     """Return the class and the first line of the first cause of an error, also of PySpark's own error classes."""
-    found = causes(error)
-    if not found:
+    chain = causes(error)
+    if not chain:
         return type(error).__name__, first_line(str(error))
-    return kind_of(found[-1]), with_setting(first_line(found[-1].getMessage() or ""))
+    return kind_of(chain[-1]), with_setting(first_line(chain[-1].getMessage() or ""))
 
 
 def cause_classes(error: Exception) -> list[str]:
@@ -121,12 +121,12 @@ def cause_classes(error: Exception) -> list[str]:
 
 def causes(error: Exception) -> list[Any]:
     """Return an error of Java and its causes, the first cause last; nothing for an error that is none of Java."""
-    found: list[Any] = []
+    chain: list[Any] = []
     java = _java_exception(error)
-    while java is not None and len(found) < _MOST_CAUSES:
-        found.append(java)
+    while java is not None and len(chain) < _MOST_CAUSES:
+        chain.append(java)
         java = java.getCause()
-    return found
+    return chain
 
 
 def first_line(text: str) -> str:

@@ -23,10 +23,10 @@ _SPECIAL = 0o6000
 def local_identity(uri: str) -> str | None:
     """Return device and inode of a path; None if it does not exist."""
     try:
-        found = local_path(uri).stat()
+        status = local_path(uri).stat()
     except FileNotFoundError:
         return None
-    return f"local:{found.st_dev}:{found.st_ino}"
+    return f"local:{status.st_dev}:{status.st_ino}"
 
 
 def local_path(uri: str) -> Path:
@@ -37,12 +37,12 @@ class LocalAttributes(HadoopAttributes):
     """The attributes of paths on a local disk: owner, group and mode. Hadoop's client knows no others there."""
 
     def read(self, fs: Any, path: Any, uri: str) -> Attributes:  # noqa: ARG002
-        found = local_path(uri).stat()
+        status = local_path(uri).stat()
         return Attributes(
-            mode=found.st_mode & ~_SPECIAL & 0o7777,
-            owner=_name_of(found.st_uid, lambda number: pwd.getpwuid(number).pw_name),
-            group=_name_of(found.st_gid, lambda number: grp.getgrgid(number).gr_name),
-            replication=None if stat.S_ISDIR(found.st_mode) else 1,
+            mode=status.st_mode & ~_SPECIAL & 0o7777,
+            owner=_name_of(status.st_uid, lambda number: pwd.getpwuid(number).pw_name),
+            group=_name_of(status.st_gid, lambda number: grp.getgrgid(number).gr_name),
+            replication=None if stat.S_ISDIR(status.st_mode) else 1,
         )
 
     def _set_mode(self, fs: Any, path: Any, uri: str, mode: int) -> None:  # noqa: ARG002

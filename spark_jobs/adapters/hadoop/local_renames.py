@@ -27,10 +27,10 @@ _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 
 def _system_call() -> Callable[..., int] | None:
     try:
-        found = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     except (OSError, TypeError):
         return None
-    return found if callable(found) else None
+    return function if callable(function) else None
 
 
 _RENAME = _system_call()

@@ -136,14 +136,14 @@ class Metastore:
             spared = TableName.parse(facts.name) in self._with_schema_file  # guard: partitions_spared
             # Spark's description of a partition does not have the number of its buckets.
             by_entries = spared or facts.unreadable is not None or bool(facts.buckets)
-            found = self._listed(facts, by_entries=by_entries)
+            listed = self._listed(facts, by_entries=by_entries)
         except MetastoreError as error:
             if not error.answered:  # guard: partitions_of_an_outage
                 raise
             # Spark reads none of the partitions if one of them has no location.
-            found = self._listed(facts, by_entries=True)
-        found.sort(key=lambda each: [each[0][key] for key in facts.partition_keys])
-        return [(_unit(spec, facts.partition_keys, s.location), s) for spec, s in found]
+            listed = self._listed(facts, by_entries=True)
+        listed.sort(key=lambda each: [each[0][key] for key in facts.partition_keys])
+        return [(_unit(spec, facts.partition_keys, s.location), s) for spec, s in listed]
 
     def _listed(self, facts: TableFacts, *, by_entries: bool) -> list[tuple[dict[str, str], Storage]]:
         name = TableName.parse(facts.name)
@@ -227,14 +227,14 @@ class Metastore:
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
         """Return the backup tables of a run of a table. They are found by their properties, never by their names."""
-        found = []
+        rows = []
         for table in self.tables(database):
             name = TableName(database, table)
             properties = self.properties(name)
             # guard: backup_by_properties
             if properties.get(RUN_PROPERTY) == run_id and properties.get(SOURCE_PROPERTY) == source:
-                found.append(name)
-        return found
+                rows.append(name)
+        return rows
 
     def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool:
         """Drop a backup table, but not its files. Return False if it does not exist.

@@ -64,8 +64,8 @@ class MetastoreEntries:
 
     def partitions(self, name: TableName, keys: Sequence[str]) -> list[tuple[dict[str, str], Storage]]:
         """Return the values and storages of all partitions of a table, by one call to the metastore."""
-        found = self._json(self._client().listPartitions(name.database, name.table, _ALL))
-        return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in found]
+        entries = self._json(self._client().listPartitions(name.database, name.table, _ALL))
+        return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in entries]
 
     def drop(self, name: TableName) -> None:
         """Drop a table, but not its files."""

@@ -51,8 +51,8 @@ def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
 
 
 def _answered(error: Exception) -> bool:
-    found = cause_classes(error)
-    return bool(found) and not any(name.startswith(_SERVER) for name in found)
+    classes = cause_classes(error)
+    return bool(classes) and not any(name.startswith(_SERVER) for name in classes)
 
 
 def _explained(message: str, error: Exception, uris: str) -> str:

@@ -101,12 +101,12 @@ def wrong(where: str, keys: Sequence[str], why: str) -> UsageError:
 
 def _nodes(root: Any) -> list[Any]:
     """Return a parsed expression and all expressions in it."""
-    found, open_nodes = [], [root]
+    names, open_nodes = [], [root]
     while open_nodes:
         node = open_nodes.pop()
-        found.append(node)
+        names.append(node)
         open_nodes += _items(node.children())
-    return found
+    return names
 
 
 def _problem(node: Any, keys: Collection[str]) -> str | None:

@@ -69,12 +69,12 @@ class ByteCopies:
 
     def _same_checksum(self, original: str, copy: str) -> bool:
         """Tell whether the file system has equal checksums of both; a local disk has none, nor other block sizes."""
-        found = []
+        copies = []
         for path in (original, copy):
             self._calls.take(path)  # for the blocks; their checksums are asked of the DataNodes
             of = self._jvm.org.apache.hadoop.fs.Path(path)
-            found.append(of.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileChecksum(of))
-        return found[0] is not None and found[1] is not None and bool(found[0].equals(found[1]))
+            copies.append(of.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileChecksum(of))
+        return copies[0] is not None and copies[1] is not None and bool(copies[0].equals(copies[1]))
 
 
 class _Calls(RowCalls):

@@ -82,9 +82,9 @@ class ExactReader:
         return exact._df(exact._jreader.load(array))
 
 
-def _check(found: Set[IndexedFile], expected: Set[IndexedFile]) -> None:
+def _check(files: Set[IndexedFile], expected: Set[IndexedFile]) -> None:
     """Raise LakekeeperError if Spark would read other files than those of the manifest."""
-    different = sorted({file.path for file in found ^ expected})
+    different = sorted({file.path for file in files ^ expected})
     if different:  # guard: inputs_as_listed
         more = f", and {len(different) - 1} more files" if len(different) > 1 else ""
         raise LakekeeperError(f"{different[0]}{more}: removed or replaced before the files were read")

@@ -39,8 +39,8 @@ class Fingerprint:
     @classmethod
     def of(cls, row: Row | dict[str, int]) -> Fingerprint:
         """Return the fingerprint from the results of `aggregates`. Sums over no rows are null."""
-        found = row.asDict() if isinstance(row, Row) else row
-        return cls(found["rows"], found["upper"], found["lower"], found.get("bytes"))
+        values = row.asDict() if isinstance(row, Row) else row
+        return cls(values["rows"], values["upper"], values["lower"], values.get("bytes"))
 
 
 class Hashing:
@@ -71,8 +71,12 @@ class Hashing:
         columns = [(F.col(_quoted(field.name)), field.dataType) for field in schema]
         row = F.xxhash64(*[self._flagged(column, kind) for column, kind in columns])
         upper = F.sum(F.shiftrightunsigned(row, 32)).alias("upper")
-        found = [F.count(F.lit(1)).alias("rows"), upper, F.sum(row.bitwiseAND(F.lit(_LOW))).alias("lower")]
-        return [*found, F.sum(F.expr("octet_length(value)")).alias("bytes")] if lines else found
+        aggregates = [
+            F.count(F.lit(1)).alias("rows"),
+            upper,
+            F.sum(row.bitwiseAND(F.lit(_LOW))).alias("lower"),
+        ]
+        return [*aggregates, F.sum(F.expr("octet_length(value)")).alias("bytes")] if lines else aggregates
 
     def fingerprint(self, frame: DataFrame, schema: StructType, lines: bool = False) -> Fingerprint:
         """Compute the fingerprint in a separate pass."""

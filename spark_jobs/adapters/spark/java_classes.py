@@ -27,15 +27,15 @@ class _Caching:
     """
 
     def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)  # type: ignore[misc]
-        if isinstance(found, JavaClass):
-            found = _Class(found._fqn, found._gateway_client)
-        elif isinstance(found, JavaPackage) and not name.rpartition(".")[2][:1].isupper():
-            found = _Package(found._fqn, found._gateway_client, found._jvm_id)
+        member = super().__getattr__(name)  # type: ignore[misc]
+        if isinstance(member, JavaClass):
+            member = _Class(member._fqn, member._gateway_client)
+        elif isinstance(member, JavaPackage) and not name.rpartition(".")[2][:1].isupper():
+            member = _Package(member._fqn, member._gateway_client, member._jvm_id)
         # py4j takes a class that does not exist for a package. It is not kept, because a jar may still add the class.
-        if isinstance(found, (_Class, _Package, JavaMember)):
-            self.__dict__[name] = found
-        return found
+        if isinstance(member, (_Class, _Package, JavaMember)):
+            self.__dict__[name] = member
+        return member
 
 
 class _View(_Caching, JVMView):  # type: ignore[misc]

@@ -108,14 +108,14 @@ class JointRewriter:
     def _files_of(self, frame: DataFrame) -> list[str]:
         """Return the files of a DataFrame, in one answer of the JVM."""
         mapper = self._jvm.com.fasterxml.jackson.databind.ObjectMapper()
-        found: list[str] = java_json(mapper, frame._jdf.inputFiles())
-        return found
+        units: list[str] = java_json(mapper, frame._jdf.inputFiles())
+        return units
 
     def _rows(self, session: SparkSession, lines: list[str]) -> DataFrame:
         """Return a row for each line, from the driver's memory: no job, and no Python, is needed to read it."""
-        found = json_reader(self._jvm, "java.util.ArrayList").readValue(json.dumps(lines))
+        values = json_reader(self._jvm, "java.util.ArrayList").readValue(json.dumps(lines))
         encoder = self._jvm.org.apache.spark.sql.Encoders.STRING()
-        return DataFrame(session._jsparkSession.createDataset(found, encoder).toDF(), session)
+        return DataFrame(session._jsparkSession.createDataset(values, encoder).toDF(), session)
 
 
 def _key_by_file(requests: Sequence[RewriteRequest], keys: Sequence[int]) -> dict[str, int]:

@@ -154,11 +154,11 @@ class Rewriter:
             return RewriteResult(request.profile.rows or 0)
         seen = Observation()
         self._save(self._observed(frame, seen, request, schema), request)
-        found = self._compare(request, Fingerprint.of(seen.get))
+        hashes = self._compare(request, Fingerprint.of(seen.get))
         if not is_lines(request):
-            return RewriteResult(found.rows)
-        self._text.check(request, found.rows, found.bytes or 0)
-        return RewriteResult(found.rows, _unsorted(request))
+            return RewriteResult(hashes.rows)
+        self._text.check(request, hashes.rows, hashes.bytes or 0)
+        return RewriteResult(hashes.rows, _unsorted(request))
 
     def _save(self, frame: DataFrame, request: RewriteRequest) -> None:
         options = write_options(request, self._formats[request.file_format])

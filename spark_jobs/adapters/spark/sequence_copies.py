@@ -97,8 +97,8 @@ class SequenceCopier:
         convert = spark.api.python.WritableToJavaConverter(carried)
         raw = spark.api.python.PythonHadoopUtil.convertRDD(pairs.rdd(), convert, convert)
         binary = sql.Encoders.BINARY()
-        found = self._spark._jsparkSession.createDataset(raw, sql.Encoders.tuple(binary, binary))
-        return DataFrame(found.toDF(), self._spark)
+        records = self._spark._jsparkSession.createDataset(raw, sql.Encoders.tuple(binary, binary))
+        return DataFrame(records.toDF(), self._spark)
 
     def _counted(self, sizes: Mapping[str, int]) -> int:
         """Return the number of records of files, without Hadoop's reader, which reads them for the copy."""

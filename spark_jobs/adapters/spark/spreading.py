@@ -14,8 +14,8 @@ from spark_jobs.protocol.ports import RewriteRequest
 
 def spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
     """Return the rows as they are written: by partition, in their order, and with the columns that are required."""
-    found = _sorted(frame, request, schema)
-    return _as_declared(found, schema) if request.encoding.exact else found
+    ordered = _sorted(frame, request, schema)
+    return _as_declared(ordered, schema) if request.encoding.exact else ordered
 
 
 def _gathered(frame: DataFrame, request: RewriteRequest) -> DataFrame:

@@ -119,13 +119,13 @@ class StripeWriter:
 
     def _completed(self, statistics: Any, columns: list[int]) -> Any:
         """Return the statistics of a stripe, with those of lists and maps that lack them."""
-        found = statistics.toBuilder()
+        builder = statistics.toBuilder()
         for column in columns:
-            known = found.getColStats(column)
+            known = builder.getColStats(column)
             if not known.hasCollectionStatistics():  # guard: any_list_fits
                 completed = known.toBuilder().setCollectionStatistics(self._any(known.getNumberOfValues()))
-                found.setColStats(column, completed.build())
-        return found.build()
+                builder.setColStats(column, completed.build())
+        return builder.build()
 
     def _any(self, values: int) -> Any:
         """Return the statistics of lists of which nothing is known but their number."""
@@ -171,10 +171,10 @@ class _StripeBytes:
         self._append.invoke(writer, appended)
 
     def _array(self, kind: str, items: Sequence[Any]) -> Any:
-        found = self._gateway.new_array(getattr(self._gateway.jvm, kind), len(items))
+        array = self._gateway.new_array(getattr(self._gateway.jvm, kind), len(items))
         for position, item in enumerate(items):
-            found[position] = item
-        return found
+            array[position] = item
+        return array
 
 
 def _collections(schema: Any) -> list[int]:

@@ -55,10 +55,10 @@ class TextBytes:
             VerificationFailed: a byte belongs to no line, or a line to no bytes.
         """
         expected = rows + line_bytes
-        for what, found in (("read", self._read(request)), ("written", self._written(request))):
-            if found != expected:  # guard: each_byte_counted
+        for what, sizes in (("read", self._read(request)), ("written", self._written(request))):
+            if sizes != expected:  # guard: each_byte_counted
                 raise VerificationFailed(
-                    f"the files that were {what} hold {found} bytes with all line ends, but their {rows} lines have"
+                    f"the files that were {what} hold {sizes} bytes with all line ends, but their {rows} lines have"
                     f" {expected}: lines were left out"
                 )
 
@@ -71,13 +71,13 @@ class TextBytes:
 
     def _written(self, request: RewriteRequest) -> int:
         """Return the bytes of the files that were written. Spark ends each line with a line feed."""
-        found = file_sizes(self._jvm, self._conf, request.target)
-        return sum((found if request.profile.codec == "none" else self._sizes(list(found))).values())
+        sizes = file_sizes(self._jvm, self._conf, request.target)
+        return sum((sizes if request.profile.codec == "none" else self._sizes(list(sizes))).values())
 
     def _sizes(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the bytes of each file after decompression."""
-        found = self._files.sizes(paths) if paths else []
-        return {str(path): int(size) for path, size in found}
+        sizes = self._files.sizes(paths) if paths else []
+        return {str(path): int(size) for path, size in sizes}
 
     def _unended(self, sizes: Mapping[str, int]) -> int:
         """Return how many of these files, none of which is empty, do not end with a line feed."""
@@ -117,9 +117,9 @@ class _Files(RowCalls):
     def _last(self) -> Any:
         rest = self.after(self._unpacked(), "skip", self.column("before_last"))
         closing = self.new(f"{_COMMONS}.io.input.AutoCloseInputStream", rest)
-        found = self.static(f"{_COMMONS}.io.IOUtils", "toString", _STRING, closing, self._latin())
+        text = self.static(f"{_COMMONS}.io.IOUtils", "toString", _STRING, closing, self._latin())
         return self.answers(
-            self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", found)
+            self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", text)
         )
 
     def _latin(self) -> Any:

@@ -25,14 +25,14 @@ _MOST_EXECUTORS = 1000
 def slots(spark: SparkSession) -> int:
     """Return the number of tasks that can run at the same time. With dynamic allocation: at most."""
     context, conf = spark.sparkContext, spark.conf
-    found = int(context.defaultParallelism)
+    parallelism = int(context.defaultParallelism)
     if context.master.startswith("local") or conf.get("spark.dynamicAllocation.enabled", "false") != "true":
-        return found
+        return parallelism
     executors = int(conf.get("spark.dynamicAllocation.maxExecutors", "0") or 0)
     cores, cores_of_a_task = (
         int(conf.get(name, "1") or 1) for name in ("spark.executor.cores", "spark.task.cpus")
     )
-    return max(found, min(executors, _MOST_EXECUTORS) * (cores // cores_of_a_task))
+    return max(parallelism, min(executors, _MOST_EXECUTORS) * (cores // cores_of_a_task))
 
 
 def scan_settings(read_tasks: int) -> dict[str, str]:

@@ -43,10 +43,10 @@ def _text(value: bytes) -> bytes:
 
 def _encoded(number: int) -> bytes:
     """Return a number that is not negative in Avro's zigzag encoding."""
-    rest, found = number << 1, b""
+    rest, encoded = number << 1, b""
     while rest > 0x7F:
-        found, rest = found + bytes([rest & 0x7F | 0x80]), rest >> 7
-    return found + bytes([rest])
+        encoded, rest = encoded + bytes([rest & 0x7F | 0x80]), rest >> 7
+    return encoded + bytes([rest])
 
 
 def blocks(file: FileBytes) -> Iterator[Block]:
@@ -102,12 +102,12 @@ class _AvroCursor:
 
     def number(self) -> int:
         """Return a long in Avro's zigzag encoding."""
-        found = 0
+        value = 0
         for position in range(_NUMBER):
             byte = self._byte()
-            found |= (byte & 0x7F) << (7 * position)
+            value |= (byte & 0x7F) << (7 * position)
             if byte < 0x80:
-                return (found >> 1) ^ -(found & 1)
+                return (value >> 1) ^ -(value & 1)
         raise Damaged(self._file, self.place, "a number of more than ten bytes")
 
     def skip(self, length: int) -> None:

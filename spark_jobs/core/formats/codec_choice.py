@@ -24,10 +24,10 @@ def chosen_codec(seen: Sequence[str], declared: str | None, file_format: str) ->
             f"the table declares {name}, but some files are {', '.join(others)}; the declared codec is used"
         )
         return name, ((WarningCode.CODEC_DIFFERS.text(warning),) if others else ())
-    found = seen[0] if seen else spec.no_codec  # guard: codec_of_files
-    _check(found, f"the codec of its files, {found},", file_format)
+    most = seen[0] if seen else spec.no_codec  # guard: codec_of_files
+    _check(most, f"the codec of its files, {most},", file_format)
     mixed = f"the files have several codecs ({', '.join(seen)}); the one with the most bytes is used"
-    return found, (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
+    return most, (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
 
 
 def _check(name: str, what: str, file_format: str) -> None:

@@ -66,5 +66,5 @@ def calendar_settings(calendar: Calendar, int96: Calendar, zone: str | None) -> 
         "spark.sql.parquet.datetimeRebaseMode": calendar.value,
         "spark.sql.parquet.int96RebaseMode": int96.value,
     }
-    found = {f"{key}In{way}": mode for key, mode in modes.items() for way in ("Read", "Write")}
-    return {**found, **({"spark.sql.session.timeZone": zone} if zone else {})}
+    settings = {f"{key}In{way}": mode for key, mode in modes.items() for way in ("Read", "Write")}
+    return {**settings, **({"spark.sql.session.timeZone": zone} if zone else {})}

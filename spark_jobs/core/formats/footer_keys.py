@@ -47,9 +47,9 @@ def unkept(writers: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
 
 def warning(keys: Iterable[str]) -> str:
     """Return what a report says of keys that the rewritten files lack."""
-    found = list(keys)
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    known = list(keys)
+    more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
     return (
-        f"the footers have the keys {', '.join(found[:_NAMED])}{more}, which the rewritten files will not have; readers"
+        f"the footers have the keys {', '.join(known[:_NAMED])}{more}, which the rewritten files will not have; readers"
         " by Avro, Thrift or Protocol Buffers may need them, the rows are the same"
     )

@@ -199,8 +199,8 @@ def rows_of(footers: Iterable[Footer]) -> int | None:
 
 def _sum(counts: Iterable[int | None]) -> int | None:
     """Return the sum of counts; None if one is not known."""
-    found = list(counts)
-    return None if None in found else sum(count for count in found if count is not None)
+    values = list(counts)
+    return None if None in values else sum(count for count in values if count is not None)
 
 
 def with_rows(footers: Sequence[Footer]) -> list[Footer]:
@@ -224,10 +224,10 @@ def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:
     The rules are those of Spark's `DataSourceUtils.datetimeRebaseSpec`. Arrow only has the proleptic calendar. If the
     files differ, or do not say, the calendar is UNKNOWN: then only values that are the same in both calendars are read.
     """
-    found = {_calendar_of(footer, legacy_mark) for footer in footers}
-    if len(found) != 1 or (found == {Calendar.HYBRID} and _zone(footers) is None):
+    calendars = {_calendar_of(footer, legacy_mark) for footer in footers}
+    if len(calendars) != 1 or (calendars == {Calendar.HYBRID} and _zone(footers) is None):
         return Calendar.UNKNOWN
-    return found.pop()
+    return calendars.pop()
 
 
 def _calendar_of(footer: Footer, legacy_mark: str) -> Calendar:
@@ -240,8 +240,8 @@ def _calendar_of(footer: Footer, legacy_mark: str) -> Calendar:
 
 def _spark_version(footer: Footer) -> int:
     """Return the major version of the Spark that wrote a file; 0 for any other writer."""
-    found = re.match(r"\d+", footer.writer.get(_SPARK_VERSION, ""))
-    return int(found[0]) if found else 0
+    match = re.match(r"\d+", footer.writer.get(_SPARK_VERSION, ""))
+    return int(match[0]) if match else 0
 
 
 def _zone(footers: Sequence[Footer]) -> str | None:
@@ -278,11 +278,11 @@ def _check_int96(footers: Iterable[Footer]) -> None:
 
 def _check_spark_only_types(footers: Iterable[Footer]) -> None:
     for footer in footers:
-        found = _SPARK_ONLY_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
-        if found:
+        match = _SPARK_ONLY_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
+        if match:
             raise Refusal(
                 RefusalCode.TYPE,
-                f"{footer.name} has a column of Spark's type {found[1]}, which only Spark's own metadata describes",
+                f"{footer.name} has a column of Spark's type {match[1]}, which only Spark's own metadata describes",
             )
 
 

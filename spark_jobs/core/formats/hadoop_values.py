@@ -27,10 +27,10 @@ def variable_in(schemas: Iterable[str]) -> Refusal | None:
     Spark hands a schema to the readers and writers of a format as a value of a Hadoop configuration. So a value would
     stand for the name of a column in the files, and columns would be read as null, because no column has that name.
     """
-    found = next((match for schema in schemas if (match := _VARIABLE.search(schema))), None)
-    if found is None:
+    variable = next((match for schema in schemas if (match := _VARIABLE.search(schema))), None)
+    if variable is None:
         return None
     return Refusal(
         RefusalCode.VARIABLE,
-        f"the name of a column, or of a field of one, has {found[0]}, which Hadoop would replace by a setting",
+        f"the name of a column, or of a field of one, has {variable[0]}, which Hadoop would replace by a setting",
     )

@@ -141,8 +141,8 @@ def _unchanged(maximum: str) -> str:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    found = list(counts)
-    return None if None in found else sum(count for count in found if count is not None)
+    values = list(counts)
+    return None if None in values else sum(count for count in values if count is not None)
 
 
 def _union(bounds: Sequence[Bounds | None]) -> Bounds | None:

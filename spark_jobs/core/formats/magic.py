@@ -50,8 +50,8 @@ _EXTENSION = re.compile(r"\.([^.]*)\Z")
 
 def codec_extension(name: str) -> str | None:
     """Return the extension of a file name if it is one of a codec, an archive or a cipher."""
-    found = _EXTENSION.search(name)
-    return found[0] if found and found[1].lower() in _EXTENSIONS else None
+    match = _EXTENSION.search(name)
+    return match[0] if match and match[1].lower() in _EXTENSIONS else None
 
 
 def binary_format(head: bytes, tail: bytes) -> str | None:

@@ -32,31 +32,31 @@ class OrcColumn:
 
 
 def file_statistics(
-    columns: Sequence[OrcColumn], found: Sequence[_Statistics], rows: int, writer: str
+    columns: Sequence[OrcColumn], of_columns: Sequence[_Statistics], rows: int, writer: str
 ) -> dict[str, LeafStatistics]:
     """Return the figures of each column.
 
     Args:
         columns: the columns in the order of their ids, without the root.
-        found: ORC's statistics of the root and of these columns, as its classes are in JSON.
+        of_columns: ORC's statistics of the root and of these columns, as its classes are in JSON.
         writer: the version of the writer.
     """
     if not rows:
         return {column.path: EMPTY for column in columns}
     # A file without indexes has statistics in which nothing is counted, not even its rows.
-    counted = len(found) == len(columns) + 1 and found[0]["numberOfValues"] == rows
+    counted = len(of_columns) == len(columns) + 1 and of_columns[0]["numberOfValues"] == rows
     if writer not in _COUNTED or not counted:
         return {column.path: UNKNOWN for column in columns}
-    figures = {column.path: _of_column(column, each, writer) for column, each in zip(columns, found[1:])}
+    figures = {column.path: _of_column(column, each, writer) for column, each in zip(columns, of_columns[1:])}
     # Two names can have one path, and then neither is compared.
     return figures if len(figures) == len(columns) else {path: UNKNOWN for path in figures}
 
 
-def may_hold_nan(columns: Sequence[OrcColumn], found: Sequence[_Statistics]) -> bool:
+def may_hold_nan(columns: Sequence[OrcColumn], of_columns: Sequence[_Statistics]) -> bool:
     """Tell whether a column of the file may hold NaNs: they are in the sum of its values. Arguments as above."""
     return any(
         column.category in _FLOATS and math.isnan(float(each.get("sum", math.nan)))
-        for column, each in zip(columns, found[1:])
+        for column, each in zip(columns, of_columns[1:])
         if each["numberOfValues"]
     )
 
@@ -80,43 +80,43 @@ def bounded_by_nan(columns: Sequence[OrcColumn], stripes: Sequence[Sequence[_Sta
     )
 
 
-def _of_column(column: OrcColumn, found: _Statistics, writer: str) -> LeafStatistics:
-    non_null = int(found["numberOfValues"])
+def _of_column(column: OrcColumn, statistics: _Statistics, writer: str) -> LeafStatistics:
+    non_null = int(statistics["numberOfValues"])
     if not non_null:
         return LeafStatistics(None, 0, None, 0)
     ordered = writer in _ORDERED
     bounds = _BOUNDS.get(column.category) if ordered else None
     total = _TOTALS.get(column.category) if ordered else None
-    return LeafStatistics(None, non_null, bounds and bounds(found), total and total(found))
+    return LeafStatistics(None, non_null, bounds and bounds(statistics), total and total(statistics))
 
 
-def _integers(found: _Statistics, minimum: str = "minimum", maximum: str = "maximum") -> Bounds | None:
-    return _ordered(found.get(minimum), found.get(maximum))
+def _integers(column: _Statistics, minimum: str = "minimum", maximum: str = "maximum") -> Bounds | None:
+    return _ordered(column.get(minimum), column.get(maximum))
 
 
-def _floats(found: _Statistics) -> Bounds | None:
+def _floats(column: _Statistics) -> Bounds | None:
     """Return None if there may be a NaN: which values are compared then depends on where it stands."""
-    if math.isnan(float(found.get("sum", math.nan))):
+    if math.isnan(float(column.get("sum", math.nan))):
         return None
-    return _ordered(float(found["minimum"]), float(found["maximum"]))
+    return _ordered(float(column["minimum"]), float(column["maximum"]))
 
 
-def _decimals(found: _Statistics) -> Bounds | None:
-    texts = found.get("minimum"), found.get("maximum")
+def _decimals(column: _Statistics) -> Bounds | None:
+    texts = column.get("minimum"), column.get("maximum")
     return None if None in texts else _ordered(*(Decimal(str(text)) for text in texts))
 
 
-def _texts(found: _Statistics) -> Bounds | None:
+def _texts(column: _Statistics) -> Bounds | None:
     """Return None if a text was cut: ORC tells it from a whole one."""
-    texts = found.get("minimum"), found.get("maximum")
+    texts = column.get("minimum"), column.get("maximum")
     if None in texts or any(_NO_TEXT in str(text) for text in texts):
         return None
     return _ordered(*texts)
 
 
-def _days(found: _Statistics) -> Bounds | None:
+def _days(column: _Statistics) -> Bounds | None:
     """Return None for days that the calendars count differently."""
-    bounds = _integers(found, "minimumDayOfEpoch", "maximumDayOfEpoch")
+    bounds = _integers(column, "minimumDayOfEpoch", "maximumDayOfEpoch")
     return bounds if bounds and bounds.minimum >= _GREGORIAN else None
 
 
@@ -127,17 +127,17 @@ def _ordered(lowest: Any, highest: Any) -> Bounds | None:
     return Bounds(lowest, highest)
 
 
-def _sum(found: _Statistics) -> int | None:
-    return int(found["sum"]) if found.get("sumDefined") else None
+def _sum(column: _Statistics) -> int | None:
+    return int(column["sum"]) if column.get("sumDefined") else None
 
 
-def _length(found: _Statistics) -> int | None:
+def _length(column: _Statistics) -> int | None:
     """Return the length of all texts in bytes. ORC says 0 where a file lacks it."""
-    return int(found.get("sum") or 0) or None
+    return int(column.get("sum") or 0) or None
 
 
-def _true(found: _Statistics) -> int | None:
-    return found.get("trueCount")
+def _true(column: _Statistics) -> int | None:
+    return column.get("trueCount")
 
 
 #: CHAR is left out, whose values some writers pad, and timestamps, which depend on time zones.

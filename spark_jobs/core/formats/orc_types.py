@@ -31,7 +31,7 @@ def parse_struct(text: str) -> dict[str, str]:
     """
     if "``" in text:
         raise Refusal(RefusalCode.TYPE, "the name of a column has a backtick, which a rewrite would lose")
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     depth, start, quoted = 0, len("struct<"), False
     for index in range(start, len(text)):
         char = text[index]
@@ -44,19 +44,19 @@ def parse_struct(text: str) -> dict[str, str]:
                 if ":" not in text[start:index]
                 else _split(text[start:index])
             )
-            _add(found, name.strip("`").lower(), _QUOTED.sub(r"\1", kind.lower()))
+            _add(types, name.strip("`").lower(), _QUOTED.sub(r"\1", kind.lower()))
             start = index + 1
         depth += (char in "<(") - (char in ">)")
-    return {name: kind for name, kind in found.items() if name}
+    return {name: kind for name, kind in types.items() if name}
 
 
-def _add(found: dict[str, str], name: str, kind: str) -> None:
-    if name in found:
+def _add(types: dict[str, str], name: str, kind: str) -> None:
+    if name in types:
         raise Refusal(
             RefusalCode.SCHEMA_CONFLICT,
             f"a file has two columns '{name}' that differ only in case, which Hive ignores",
         )
-    found[name] = kind
+    types[name] = kind
 
 
 def check_fields(names: Sequence[str], struct: str) -> None:
@@ -91,5 +91,5 @@ def changed_by_spark(kind: str) -> bool:
 
 def by_position(names: Iterable[str]) -> bool:
     """Tell whether all names are generated (`_col0`), so that readers match the columns by position."""
-    found = list(names)
-    return bool(found) and all(_BY_POSITION.match(name) for name in found)
+    paths = list(names)
+    return bool(paths) and all(_BY_POSITION.match(name) for name in paths)

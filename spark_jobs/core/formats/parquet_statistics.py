@@ -56,14 +56,14 @@ def file_statistics(
         blocks: the row groups, as parquet-java's classes are in JSON.
     """
     nested = _nested(tuple(leaves.items()))
-    found: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
+    statistics: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
     reliability = _reliability(created_by)
     for block in blocks:
         for chunk in block["columns"]:
             path = _path(chunk["path"])
-            if path in found:
-                found[path].append(_of_chunk(chunk, leaves[path], reliability, nested[path]))
-    return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
+            if path in statistics:
+                statistics[path].append(_of_chunk(chunk, leaves[path], reliability, nested[path]))
+    return {path: _over_blocks(parts, len(blocks)) for path, parts in statistics.items()}
 
 
 def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]) -> str | None:
@@ -110,11 +110,11 @@ def _is_group(kind: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _reliability(created_by: str) -> Reliability:
-    found = _WRITER.match(created_by)
-    if not found:
+    match = _WRITER.match(created_by)
+    if not match:
         return Reliability()
-    version = int(found[2]), int(found[3])
-    if found[1] == "parquet-mr":
+    version = int(match[2]), int(match[3])
+    if match[1] == "parquet-mr":
         return Reliability(nulls=True, nested=True, bounds=version >= _ORDERED_JAVA)
     return Reliability(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)
 
@@ -123,18 +123,18 @@ def _of_chunk(chunk: Mapping[str, Any], kind: str, reliability: Reliability, nes
     entries, text = int(chunk["valueCount"]), chunk.get("statistics") or ""
     if not reliability.nulls or (nested and not reliability.nested):
         return LeafStatistics(entries)
-    found = _WITH_BOUNDS.fullmatch(text)
-    counted = found[3] if found else _nulls(text)
+    match = _WITH_BOUNDS.fullmatch(text)
+    counted = match[3] if match else _nulls(text)
     non_null = entries - int(counted) if counted is not None else None
     if non_null is None or non_null < 0:
         return LeafStatistics(entries)
-    bounds = _bounds(kind, found[1], found[2]) if found and reliability.bounds and non_null else None
+    bounds = _bounds(kind, match[1], match[2]) if match and reliability.bounds and non_null else None
     return LeafStatistics(entries, non_null, bounds, None if non_null else 0)
 
 
 def _nulls(text: str) -> str | None:
-    found = _WITHOUT_BOUNDS.fullmatch(text)
-    return found[1] if found else None
+    match = _WITHOUT_BOUNDS.fullmatch(text)
+    return match[1] if match else None
 
 
 def _bounds(kind: str, minimum: str, maximum: str) -> Bounds | None:
@@ -163,8 +163,8 @@ def _as_moment(text: str) -> str | None:
 
 
 def _as_float(text: str) -> float | None:
-    found = float(text)
-    return None if math.isnan(found) else found
+    number = float(text)
+    return None if math.isnan(number) else number
 
 
 #: Unsigned numbers, decimals in bytes, and bytes that are no text are left out: writers have sorted them in several

@@ -30,18 +30,18 @@ def parse_message(text: str) -> Mapping[str, str]:
         Refusal: SCHEMA_CONFLICT if two columns differ only in case.
     """
     path: list[str] = []
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     seen: dict[str, str] = {}
     for line in (raw.strip() for raw in text.splitlines()[1:]):
         group, leaf = _GROUP.match(line), _LEAF.match(line)
         if group:
             path.append(group["name"])
-            found[_new(seen, path)] = _type("group", group)
+            types[_new(seen, path)] = _type("group", group)
         elif leaf:
-            found[_new(seen, [*path, leaf["name"]])] = _type(leaf["kind"], leaf)
+            types[_new(seen, [*path, leaf["name"]])] = _type(leaf["kind"], leaf)
         elif line == "}" and path:
             path.pop()
-    return MappingProxyType(found)
+    return MappingProxyType(types)
 
 
 def unwritable(leaves: Mapping[str, str]) -> str | None:

@@ -119,8 +119,8 @@ class _SequenceCursor:
         return int.from_bytes(self.take(2), "big")
 
     def int32(self) -> int:
-        (found,) = struct.unpack(">i", self.take(4))
-        return int(found)
+        (number,) = struct.unpack(">i", self.take(4))
+        return int(number)
 
     def vint(self) -> int:
         """Return a number in the encoding of Hadoop's `WritableUtils.readVLong`."""
@@ -128,5 +128,5 @@ class _SequenceCursor:
         if first >= -112:
             return int(first)
         negative = first < -120
-        found = int.from_bytes(self.take(-(first + 120) if negative else -(first + 112)), "big")
-        return ~found if negative else found
+        number = int.from_bytes(self.take(-(first + 120) if negative else -(first + 112)), "big")
+        return ~number if negative else number

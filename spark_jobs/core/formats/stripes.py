@@ -29,7 +29,7 @@ COLLECTIONS = frozenset({"array", "map"})
 
 
 def by_statistics(
-    wanted: Sequence[tuple[str, str]], found: Sequence[Sequence[str]], stripes: int
+    wanted: Sequence[tuple[str, str]], files: Sequence[Sequence[str]], stripes: int
 ) -> tuple[str, bool]:
     """Return what the statistics of a file's stripes prevent, and whether lists and maps have none of their own.
 
@@ -37,40 +37,40 @@ def by_statistics(
 
     Args:
         wanted: the category of each column, and the class of its statistics.
-        found: for each stripe, the classes of the statistics of its columns.
+        files: for each stripe, the classes of the statistics of its columns.
         stripes: the number of stripes.
     """
-    if len(found) != stripes or any(
-        len(each) != len(wanted) for each in found
+    if len(files) != stripes or any(
+        len(each) != len(wanted) for each in files
     ):  # guard: statistics_of_stripes
         return "lacks statistics of its stripes", False
-    missing = {category for each in found for (category, kind), own in zip(wanted, each) if own != kind}
+    missing = {category for each in files for (category, kind), own in zip(wanted, each) if own != kind}
     others = sorted(missing - COLLECTIONS)
     if others:  # guard: statistics_of_each_type
         return f"lacks statistics of its columns of type {', '.join(others)}", False
     return "", bool(missing)
 
 
-def united(found: Sequence[tuple[str, Stripes | None]]) -> Stripes | None:
+def united(files: Sequence[tuple[str, Stripes | None]]) -> Stripes | None:
     """Return what the stripes of all files are; None in other formats than ORC.
 
     Args:
-        found: the names of files with what their footers say.
+        files: the names of files with what their footers say.
     """
-    known = [stripes for _, stripes in found if stripes is not None]
-    if not known or len(known) != len(found):
+    known = [stripes for _, stripes in files if stripes is not None]
+    if not known or len(known) != len(files):
         return None
     return known[0]._replace(
-        obstacle=_obstacle(found),
+        obstacle=_obstacle(files),
         bare_collections=any(each.bare_collections for each in known),
         proleptic=any(each.proleptic for each in known),
     )
 
 
-def _obstacle(found: Sequence[tuple[str, Stripes | None]]) -> str:
-    for name, stripes in found:
+def _obstacle(files: Sequence[tuple[str, Stripes | None]]) -> str:
+    for name, stripes in files:
         if stripes and stripes.obstacle:  # guard: mergeable_alone
             return f"{name} {stripes.obstacle}"
-    layouts = {stripes.layout for _, stripes in found if stripes}
+    layouts = {stripes.layout for _, stripes in files if stripes}
     # guard: one_layout_to_merge
     return "the files differ in schema, compression, metadata or writer" if len(layouts) > 1 else ""

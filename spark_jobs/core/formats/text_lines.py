@@ -57,11 +57,11 @@ def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
 
 def _unsupported(properties: Mapping[str, str]) -> list[str]:
     """Return the properties by which lines end elsewhere, or a line feed is not the byte 10."""
-    found = []
+    records = []
     if not _ASCII_COMPATIBLE.fullmatch(properties.get("serialization.encoding", "utf-8").strip()):
-        found.append("serialization.encoding")
+        records.append("serialization.encoding")
     if properties.get("line.delim", "\n") not in ("\n", "10"):
-        found.append("line.delim")
+        records.append("line.delim")
     if _DELIMITER in properties:
-        found.append(_DELIMITER)
-    return [f"{key}={properties[key]!r}" for key in found]
+        records.append(_DELIMITER)
+    return [f"{key}={properties[key]!r}" for key in records]

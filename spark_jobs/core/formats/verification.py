@@ -50,8 +50,10 @@ def _check_statistics(before: Profile, written: Sequence[Footer], statistics: bo
     if statistics:
         leaf_statistics.check_statistics(before.statistics, footers.statistics_of(written))
         return []
-    found = leaf_statistics.differences(before.statistics, footers.statistics_of(written))
-    return [WarningCode.STATISTICS_DIFFER.text(each) for each in found][:1]  # guard: other_figures_named
+    differences = leaf_statistics.differences(before.statistics, footers.statistics_of(written))
+    return [WarningCode.STATISTICS_DIFFER.text(each) for each in differences][
+        :1
+    ]  # guard: other_figures_named
 
 
 def _bounded_by_nan(written: Sequence[Footer]) -> list[str]:

@@ -32,11 +32,11 @@ def writer_options(
 
 
 def _options_from_files(profile: Profile, target_files: int) -> dict[str, str]:
-    found = {}
+    options = {}
     if profile.row_group >= _SMALLEST_ROW_GROUP:
-        found["parquet.block.size"] = str(-(-profile.row_group // _CHECKSUM) * _CHECKSUM)
+        options["parquet.block.size"] = str(-(-profile.row_group // _CHECKSUM) * _CHECKSUM)
     distinct = max(1, (profile.rows or 0) // max(1, target_files))
     for path in filter(is_literal, sorted(profile.blooms)):  # guard: columns_without_variables
-        found[f"{_BLOOM}.enabled#{path}"] = "true"
-        found[f"{_BLOOM}.expected.ndv#{path}"] = str(distinct)
-    return found
+        options[f"{_BLOOM}.enabled#{path}"] = "true"
+        options[f"{_BLOOM}.expected.ndv#{path}"] = str(distinct)
+    return options

@@ -222,9 +222,11 @@ def damage(findings: Iterable[Finding]) -> list[Finding]:
 def reason(findings: Iterable[Finding]) -> str | None:
     """Return the codes of the damage with their numbers, as one line; None without damage."""
     codes = Counter(finding.code.name for finding in damage(findings))
-    found = ", ".join(f"{code} ({number})" for code, number in codes.items())
+    counts = ", ".join(f"{code} ({number})" for code, number in codes.items())
     return (
-        f"damage was found: {found}; `findings` has the paths and the commands that end it" if found else None
+        f"damage was found: {counts}; `findings` has the paths and the commands that end it"
+        if counts
+        else None
     )
 
 

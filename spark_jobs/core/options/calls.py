@@ -35,9 +35,9 @@ def invocation(
             of another verb. Values are checked when all layers of options are merged.
     """
     named = {"table": table, "tables": tables, "database": database, "location": location, "plan": plan}
-    found = [name for name, value in named.items() if value]
-    if len(found) != 1:
-        what = f"{' and '.join(found)} are given" if found else "nothing is named"
+    names = [name for name, value in named.items() if value]
+    if len(names) != 1:
+        what = f"{' and '.join(names)} are given" if names else "nothing is named"
         raise UsageError(f"{what}: name a table, several tables, or a database")
     if isinstance(tables, str):
         raise UsageError(f"tables = {tables!r} must be a list of names")

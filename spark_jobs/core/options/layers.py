@@ -171,26 +171,26 @@ def _read_property(key: str, text: str) -> tuple[Any, str | None]:
 _LENGTHEN_ONLY = [name for name, option in OPTIONS.items() if option.lengthens]
 
 
-def _with_longer_retention(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def _with_longer_retention(layer: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options with the longer retention: a table property cannot shorten that of the configuration."""
     longest = {
-        name: max(found[name], known[name]) for name in _LENGTHEN_ONLY if name in found and name in known
+        name: max(layer[name], known[name]) for name in _LENGTHEN_ONLY if name in layer and name in known
     }
-    return {**found, **longest}  # guard: property_only_lengthens
+    return {**layer, **longest}  # guard: property_only_lengthens
 
 
 def _check_selections(options: Options, table: str, properties: Collection[str]) -> None:
     """Raise an error if units are selected in two ways: Refusal if a table property is one of them, else UsageError."""
-    found = [name for name in SELECTIONS if getattr(options, name)]
-    if len(found) < 2:
+    selections = [name for name in SELECTIONS if getattr(options, name)]
+    if len(selections) < 2:
         return
-    names = " and ".join(f"'{name}'" for name in found)
-    if any(name in properties for name in found):
+    names = " and ".join(f"'{name}'" for name in selections)
+    if any(name in properties for name in selections):
         raise Refusal(
             RefusalCode.USAGE,
             f"{names} are given, one of them as a property of table {table}; use only one of them",
         )
-    raise UsageError(f"{'both ' if len(found) == 2 else ''}{names} are given; use only one of them")
+    raise UsageError(f"{'both ' if len(selections) == 2 else ''}{names} are given; use only one of them")
 
 
 def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:

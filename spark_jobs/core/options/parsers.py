@@ -61,11 +61,11 @@ class Parser:
             raise ValueError(f"it must be {self.allowed}") from None
 
 
-def check(found: Any, least: Any, most: Any) -> Any:
+def check(value_: Any, least: Any, most: Any) -> Any:
     """Return a value that is within its bounds. Raise ValueError for another one."""
-    if not least <= found <= most:  # guard: values_within_bounds
+    if not least <= value_ <= most:  # guard: values_within_bounds
         raise ValueError
-    return found
+    return value_
 
 
 def duration(least: str, most: str) -> Parser:
@@ -168,8 +168,8 @@ def texts(*, fewest: int = 1, read_item: Callable[[str], object] = str) -> Parse
     """
 
     def read(value: Any) -> tuple[str, ...]:
-        found = _items(value)
-        items = tuple(plain(item, LONGEST_ITEM).strip() for item in map(_item, found) if item.strip())
+        words = _items(value)
+        items = tuple(plain(item, LONGEST_ITEM).strip() for item in map(_item, words) if item.strip())
         for item in items:
             read_item(item)
         # An empty text is likely a variable that is not set, and not a list without items.

@@ -116,8 +116,8 @@ def pick(
     by_key = {unit_key(unit.to_json(), keys): unit for unit in units}
     specs = (_complete_spec(values, keys) for values in wanted)
     asked = {unit_key(spec, keys): spec for spec in specs}
-    found = [by_key[key] for key in asked if key in by_key]
-    return found, [spec for key, spec in asked.items() if key not in by_key]
+    partitions = [by_key[key] for key in asked if key in by_key]
+    return partitions, [spec for key, spec in asked.items() if key not in by_key]
 
 
 def _complete_spec(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSpec:

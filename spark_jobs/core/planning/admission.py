@@ -83,15 +83,15 @@ class Admission:
         A unit that does not fit does not keep smaller ones behind it from being compacted. Recoveries read no data, so
         they are no part of a budget, and are never deferred by it.
         """
-        found, left = [], self
+        decided, left = [], self
         for unit in units:
             if unit.to_rewrite and unit.amount is not None:
                 deferral, left = left.take(unit.amount)
                 unit = replace(unit, decision=deferral) if deferral else unit
             elif unit.to_rewrite and self.stopped:
                 unit = self._not_begun(unit)
-            found.append(unit)
-        return tuple(found)
+            decided.append(unit)
+        return tuple(decided)
 
     def take(self, amount: Amount) -> tuple[Defer | None, Admission]:
         """Return whether a unit that reads so much is deferred, and what is left after it."""
@@ -100,13 +100,13 @@ class Admission:
 
     def round(self, waiting: Iterable[UnitPlan], now: datetime) -> Round:
         """Return the units of the next round: no others than canaries, as long as there are any to prove themselves."""
-        found = self.plan(unit.undeferred() for unit in waiting)
-        chosen = [unit for unit in found if unit.flagged]
+        decided = self.plan(unit.undeferred() for unit in waiting)
+        chosen = [unit for unit in decided if unit.flagged]
         if self.canaries:
             chosen = list(islice(self._fitting(chosen, now), self.canaries))  # guard: canaries_alone
-            found = found if chosen else tuple(map(self._not_begun, found))
+            decided = decided if chosen else tuple(map(self._not_begun, decided))
         keys = {unit.unit.key for unit in chosen}
-        return Round(chosen, [unit for unit in found if unit.unit.key not in keys])
+        return Round(chosen, [unit for unit in decided if unit.unit.key not in keys])
 
     def wave(self, units: Sequence[UnitPlan], now: datetime, at_once: int) -> Sequence[UnitPlan]:
         """Return those of the units that may begin now; without a deadline the very sequence, if not stopped.

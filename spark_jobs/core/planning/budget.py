@@ -55,13 +55,13 @@ class Budget:
 
     def lacks(self, amount: Amount) -> str | None:
         """Return why a unit does not fit; None if it does."""
-        found = (
+        limits = (
             self.units.lacks(amount.units),
             self.bytes.lacks(amount.bytes),
             self.files.lacks(amount.files),
             self.held.lacks(amount.bytes),
         )
-        return next((text for text in found if text), None)
+        return next((text for text in limits if text), None)
 
     def spend(self, amount: Amount) -> Budget:
         """Return what is left after a unit was compacted."""

@@ -41,11 +41,11 @@ class Pace:
         It counts as if it were the experience of a minute: what the job itself sees soon outweighs it.
         """
         timed = [each for each in snapshots if each.seconds]
-        found = cls()
+        pace = cls()
         for each in timed:
-            found = found.plus(Amount(each.units, each.before.files, each.before.bytes), each.seconds or 0.0)
-        share = min(1.0, _LEARNED_SECONDS / found.seconds) if found.seconds else 1.0
-        return cls(found.units * share, found.files * share, found.bytes * share, found.seconds * share)
+            pace = pace.plus(Amount(each.units, each.before.files, each.before.bytes), each.seconds or 0.0)
+        share = min(1.0, _LEARNED_SECONDS / pace.seconds) if pace.seconds else 1.0
+        return cls(pace.units * share, pace.files * share, pace.bytes * share, pace.seconds * share)
 
     def plus(self, amount: Amount, seconds: float) -> Pace:
         return Pace(

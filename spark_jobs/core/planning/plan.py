@@ -151,8 +151,8 @@ class TablePlan:
 
     def _unit_report(self, unit: UnitPlan) -> UnitReport:
         report = unit.report(self._tasks(unit), self.pressure)
-        found = self.strategy_of(unit.inputs) if unit.inputs and unit.needs_compaction else None
-        return replace(report, strategy=found[0], strategy_reason=found[1]) if found else report
+        strategy = self.strategy_of(unit.inputs) if unit.inputs and unit.needs_compaction else None
+        return replace(report, strategy=strategy[0], strategy_reason=strategy[1]) if strategy else report
 
     def report(self) -> TableReport:
         """Return the table's part of the report of an analysis, with a part for each unit."""

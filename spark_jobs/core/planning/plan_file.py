@@ -87,23 +87,23 @@ def _no_plan(where: str, error: Exception) -> UsageError:
 
 
 def _tables(reports: Sequence[Mapping[str, Any]], where: str) -> Planned:
-    found: dict[str, PlannedTable] = {}
+    tables: dict[str, PlannedTable] = {}
     for report in reports:
         name = str(TableName.parse(report["table"]))
-        if name in found:  # guard: each_table_once_in_a_plan
+        if name in tables:  # guard: each_table_once_in_a_plan
             raise UsageError(
                 f"{where} has table {shortened(name)} twice, and does not say which of the two is meant: plan the"
                 " table again, or remove one of them"
             )
-        found[name] = _planned(report, name, where)
-    return {name: table for name, table in found.items() if table.units}
+        tables[name] = _planned(report, name, where)
+    return {name: table for name, table in tables.items() if table.units}
 
 
 def _planned(table: Mapping[str, Any], name: str, where: str) -> PlannedTable:
     units = [unit for unit in table["units"] if unit["outcome"] == UnitOutcome.FLAGGED]
-    found = [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
+    planned = [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
     return PlannedTable(
-        found, _options(dict(table.get("options") or {}), f"{where}, table {shortened(name)}")
+        planned, _options(dict(table.get("options") or {}), f"{where}, table {shortened(name)}")
     )
 
 

@@ -17,23 +17,23 @@ _SEED = 42
 def hash_int(value: int, seed: int = _SEED) -> int:
     """Return what Spark's `Murmur3_x86_32.hashInt` returns for a non-negative integer, as a signed integer."""
     mixed = _multiply(_rotate(_multiply(value, 0xCC9E2D51), 15), 0x1B873593)
-    found = (_multiply(_rotate(seed ^ mixed, 13), 5) + 0xE6546B64) & _MASK
-    found ^= 4  # the length of an integer in bytes
-    found = _multiply(found ^ (found >> 16), 0x85EBCA6B)
-    found = _multiply(found ^ (found >> 13), 0xC2B2AE35)
-    found ^= found >> 16
-    return found - (1 << 32) if found >> 31 else found
+    hashed = (_multiply(_rotate(seed ^ mixed, 13), 5) + 0xE6546B64) & _MASK
+    hashed ^= 4  # the length of an integer in bytes
+    hashed = _multiply(hashed ^ (hashed >> 16), 0x85EBCA6B)
+    hashed = _multiply(hashed ^ (hashed >> 13), 0xC2B2AE35)
+    hashed ^= hashed >> 16
+    return hashed - (1 << 32) if hashed >> 31 else hashed
 
 
 @lru_cache(maxsize=64)
 def partition_keys(partitions: int) -> tuple[int, ...]:
     """Return one key for each partition: Spark sends the key at position p to partition p of `partitions`."""
-    found: dict[int, int] = {}
+    seeds: dict[int, int] = {}
     key = 0
-    while len(found) < partitions:
-        found.setdefault(hash_int(key) % partitions, key)
+    while len(seeds) < partitions:
+        seeds.setdefault(hash_int(key) % partitions, key)
         key += 1
-    return tuple(found[partition] for partition in range(partitions))
+    return tuple(seeds[partition] for partition in range(partitions))
 
 
 def _multiply(left: int, right: int) -> int:

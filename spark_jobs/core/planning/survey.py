@@ -170,8 +170,8 @@ class SurveyedUnit:
 
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
-        found = reassess(self._sizes, thresholds)
-        return settled(found, self.settled_files) if self.is_settled(thresholds, readers) else found
+        assessed = reassess(self._sizes, thresholds)
+        return settled(assessed, self.settled_files) if self.is_settled(thresholds, readers) else assessed
 
     def is_settled(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether it is known that a compaction with these options would leave as many files."""
@@ -179,23 +179,25 @@ class SurveyedUnit:
 
     @property
     def _sizes(self) -> SizeFigures:
-        found, sizes = self.figures, (self.files, self.bytes, self.avg_file_size, self.median_file_size)
-        if found is None:
+        figures, sizes = self.figures, (self.files, self.bytes, self.avg_file_size, self.median_file_size)
+        if figures is None:
             return SizeFigures(*sizes)
-        return SizeFigures(*sizes, found.small_files, found.small_bytes, found.large_files, found.large_bytes)
+        return SizeFigures(
+            *sizes, figures.small_files, figures.small_bytes, figures.large_files, figures.large_bytes
+        )
 
     def decides(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether the figures are enough to decide with these options, or the unit has to be listed."""
         few = self.files < max(2, thresholds.min_input_files)
         if thresholds.strategy == FULL or few or self.is_settled(thresholds, readers):
             return True
-        found = self.figures
-        if found is None or found.small_below != thresholds.small_file:
+        figures = self.figures
+        if figures is None or figures.small_below != thresholds.small_file:
             return False
         if thresholds.strategy == AUTO:
-            return found.large_from == thresholds.large_from
+            return figures.large_from == thresholds.large_from
         return (
-            found.small_files == 0
+            figures.small_files == 0
         )  # The figures do not have the median of the files below the target size.
 
     def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> SurveyedUnit:
@@ -282,5 +284,5 @@ def _surveyed(row: Mapping[str, Any]) -> SurveyedUnit:
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
     """Decode a verdict. Raise KeyError for a code that this version does not know."""
-    found = built(Verdict, row)
-    return found if found.code is None else replace(found, code=RefusalCode[found.code].name)
+    verdict = built(Verdict, row)
+    return verdict if verdict.code is None else replace(verdict, code=RefusalCode[verdict.code].name)

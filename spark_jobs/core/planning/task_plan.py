@@ -69,12 +69,12 @@ def scan_tasks(files: int, size: int, target_files: int, slots: int) -> int:
 def balanced(sizes: Sequence[int], parts: int) -> list[int]:
     """Return the part of each size, so that the sums of the parts are about equal: the largest first."""
     heap = [(0, part) for part in range(parts)]
-    found = [0] * len(sizes)
+    shares = [0] * len(sizes)
     for position in sorted(range(len(sizes)), key=lambda each: -sizes[each]):
         total, part = heapq.heappop(heap)
-        found[position] = part
+        shares[position] = part
         heapq.heappush(heap, (total + sizes[position], part))
-    return found
+    return shares
 
 
 def _seconds(files: int, size: int, plan: TaskPlan) -> float:

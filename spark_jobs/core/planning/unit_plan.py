@@ -89,11 +89,11 @@ class UnitPlan:
     def refused(self, refusal: Refusal) -> UnitPlan:
         return replace(self, decision=Refuse(refusal))
 
-    def irreducible(self, found: Irreducible, options: Options) -> UnitPlan:
+    def irreducible(self, decision: Irreducible, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
-        health = settled(self.health, found.target_files) if self.health else None
-        plan = replace(self, decision=found, health=health, open=None)
-        return plan.remember_settled(found.target_files, options)
+        health = settled(self.health, decision.target_files) if self.health else None
+        plan = replace(self, decision=decision, health=health, open=None)
+        return plan.remember_settled(decision.target_files, options)
 
     def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
         """Return the plan whose figures tell a later plan that the unit's files cannot be fewer."""

@@ -132,8 +132,8 @@ def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -
     entries = [entry for unit in units for entry in _ENTRIES[kind](unit)]
     changes = [_unit_change(unit, kind) for unit in units]
     by = state.user if kind == COMPACT else who
-    found = Change(kind, run_id, state.table, state.location, tuple(changes), tuple(entries), by)
-    return replace(found, seconds=state.seconds) if kind == COMPACT else found
+    change = Change(kind, run_id, state.table, state.location, tuple(changes), tuple(entries), by)
+    return replace(change, seconds=state.seconds) if kind == COMPACT else change
 
 
 def changes_of(run_id: str, states: Sequence[RunState]) -> list[Change]:

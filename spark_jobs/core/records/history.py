@@ -42,16 +42,16 @@ def rows(
         settled: the runs whose journals are deleted.
     """
     undo = {run_id: rollback(run_id, runs, settled) for run_id in [*runs, *(run.run_id for run in settled)]}
-    found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id), units_of)) for s in snapshots]
+    entries = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id), units_of)) for s in snapshots]
     for run_id, states in runs.items():
         lacking = [change.without(logged) for change in changes_of(run_id, states)]
-        found += [
+        entries += [
             (c.at, _AFTER_SNAPSHOTS, _unlogged(c, undo[run_id], units_of is not None))
             for c in lacking
             if c.units
         ]
-        found += [(at, _AFTER_SNAPSHOTS, row) for at, row in _interrupted(run_id, states, undo[run_id])]
-    return [row for _, _, row in sorted(found, key=lambda item: item[:2], reverse=True)]
+        entries += [(at, _AFTER_SNAPSHOTS, row) for at, row in _interrupted(run_id, states, undo[run_id])]
+    return [row for _, _, row in sorted(entries, key=lambda item: item[:2], reverse=True)]
 
 
 #: Sorts a change without a snapshot number after a snapshot of the same time.
@@ -167,19 +167,19 @@ def _sizes(before: Sizes, after: Sizes) -> Row:
 _COLUMNS = ("snapshot", "at (UTC)", "kind", "run", "who", "units", "files", "bytes", "seconds", "rollback")
 
 
-def render(table: str, found: Sequence[Row], older: int = 0) -> str:
+def render(table: str, rows: Sequence[Row], older: int = 0) -> str:
     """Return the rows as a table of text. `older` is the number of rows that are not shown."""
-    if not found:
+    if not rows:
         return f"{table}: no run is on record"
-    shown = grid([_COLUMNS, *(_cells(row) for row in found)])
+    shown = grid([_COLUMNS, *(_cells(row) for row in rows)])
     more = [f"  ... and {older} older"] if older else []
-    return printable_lines([table, *shown, *more, shown[1], f"  {_sum(found)}", *_units_text(found)])
+    return printable_lines([table, *shown, *more, shown[1], f"  {_sum(rows)}", *_units_text(rows)])
 
 
-def _units_text(found: Sequence[Row]) -> list[str]:
+def _units_text(runs: Sequence[Row]) -> list[str]:
     """Return a line for each unit of each run, if the rows have them."""
     lines = []
-    for row in found:
+    for row in runs:
         for unit in row.get("results") or ():
             name = "/".join(f"{key}={value}" for key, value in unit["unit"].items()) or "table"
             files, _, seconds = _figures(unit)
@@ -196,10 +196,10 @@ def _figures(row: Row) -> tuple[str, str, str]:
     return files, sizes, "-" if row["seconds"] is None else f"{row['seconds']:.1f}"
 
 
-def _sum(found: Sequence[Row]) -> str:
+def _sum(rows: Sequence[Row]) -> str:
     """Return how many of the rows can be rolled back, and what their originals hold."""
-    held = [row["before"] for row in found if row["rollback"] == POSSIBLE]
-    runs = f"{len(found)} run{'' if len(found) == 1 else 's'}"
+    held = [row["before"] for row in rows if row["rollback"] == POSSIBLE]
+    runs = f"{len(rows)} run{'' if len(rows) == 1 else 's'}"
     if not held:
         return f"{runs}, none can be rolled back"
     files, size = (sum(each[what] for each in held) for what in ("files", "bytes"))

@@ -241,9 +241,9 @@ def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitS
     }
 
 
-def _number(found: object) -> int | None:
+def _number(value: object) -> int | None:
     """Return a number that is only compared for equality, so that no other value makes the record wrong."""
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, Any]) -> tuple[str, UnitState]:
@@ -276,8 +276,8 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
 
 def _seconds(body: Mapping[str, Any]) -> float | None:
     """Return the duration in a record. It is only shown, so one that is no number does not make the record wrong."""
-    found = body.get("seconds")
-    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+    seconds = body.get("seconds")
+    return float(seconds) if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) else None
 
 
 def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
@@ -286,7 +286,7 @@ def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
     They may be more files than were prepared, if late files could not be moved into the table. They may be another
     directory, if a writer replaced the live directory before the first rename.
     """
-    found: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
-    if "originals" in found:
-        found["originals"] = FileListing.from_json(found["originals"])
-    return replace(swap, **found)
+    fields: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
+    if "originals" in fields:
+        fields["originals"] = FileListing.from_json(fields["originals"])
+    return replace(swap, **fields)

@@ -65,27 +65,27 @@ class OpenUnit:
     last: str = ""
     attempts: tuple[Attempt, ...] = ()
 
-    def found(self, now: str) -> OpenUnit:
+    def seen(self, now: str) -> OpenUnit:
         """Return the unit after an analysis that has found it again. Several ones on one day count once.
 
         If no job has met it for long, it may have been healthy in between, which no analysis had to note.
         """
         day = _day(now)
         if date.fromisoformat(day) - date.fromisoformat(max(self.last, _day(self.since))) > _LONGEST_GAP:
-            return OpenUnit(now).found(now)
+            return OpenUnit(now).seen(now)
         return self if self.last == day else replace(self, days=self.days + 1, last=day)
 
     def tried(self, attempt: Attempt) -> OpenUnit:
         """Return the unit after a job that has found it and not compacted it."""
-        unit = self.found(attempt.at)
+        unit = self.seen(attempt.at)
         if attempt.repeats(unit.attempts):
             return unit
         return replace(unit, attempts=(*unit.attempts, attempt)[-_MOST_ATTEMPTS:])
 
     def on(self, now: str) -> OpenUnit | None:
         """Return the unit as an analysis of this time reports it; None if nothing of an earlier day is known."""
-        found = self.found(now)
-        return found if _day(self.since) < _day(now) and found.days > 1 else None
+        again = self.seen(now)
+        return again if _day(self.since) < _day(now) and again.days > 1 else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of a report."""
@@ -97,16 +97,16 @@ class OpenUnit:
 
 
 def analysed(
-    before: Mapping[str, OpenUnit], found: Collection[str], ended: Collection[str], now: str
+    before: Mapping[str, OpenUnit], keys: Collection[str], ended: Collection[str], now: str
 ) -> dict[str, OpenUnit]:
     """Return the open units after an analysis.
 
     Args:
-        found: the units with small files, refused or not.
+        keys: the units with small files, refused or not.
         ended: those without.
     """
     left = {key: unit for key, unit in before.items() if key not in ended}
-    return {**left, **{key: left.get(key, OpenUnit(now)).found(now) for key in found}}
+    return {**left, **{key: left.get(key, OpenUnit(now)).seen(now) for key in keys}}
 
 
 def tried(
@@ -145,11 +145,11 @@ def decode(data: bytes, name: str) -> dict[str, OpenUnit]:
 
 def _attempt(row: Mapping[str, Any]) -> Attempt:
     """Return an attempt, whose texts are no longer than the jobs write them: reports and XCom have them."""
-    found = built(Attempt, row)
-    for text in (found.at, found.outcome, found.code):
+    attempt = built(Attempt, row)
+    for text in (attempt.at, attempt.outcome, attempt.code):
         if text is not None and len(text) > _LONGEST_WORD:
             raise ValueError(f"{text[:_LONGEST_WORD]!r} is too long")
-    return replace(found, reason=found.reason and found.reason[:_LONGEST_REASON])
+    return replace(attempt, reason=attempt.reason and attempt.reason[:_LONGEST_REASON])
 
 
 def _decoded(row: Mapping[str, Any]) -> OpenUnit:

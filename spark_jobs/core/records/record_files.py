@@ -67,10 +67,10 @@ def decompressed(data: bytes) -> bytes:
     """Return the content of a gzip file. Raise one of `DECODING_ERRORS`."""
     check_length(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        found = stream.read(MOST_BYTES + 1)  # guard: bounded_decompression
-    check_length(len(found))
-    _check_values(found)
-    return found
+        body = stream.read(MOST_BYTES + 1)  # guard: bounded_decompression
+    check_length(len(body))
+    _check_values(body)
+    return body
 
 
 def stamped(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,5 +114,5 @@ def built(cls: Callable[..., T], row: Any) -> T:
 @cache
 def _typed_fields(cls: Any) -> list[tuple[str, tuple[type, ...]]]:
     """Return the fields of plain types, which are known by the text of their annotations."""
-    found = ((field.name, _TYPES.get(str(field.type))) for field in fields(cls))
-    return [(name, types) for name, types in found if types]
+    parsers = ((field.name, _TYPES.get(str(field.type))) for field in fields(cls))
+    return [(name, types) for name, types in parsers if types]

@@ -238,7 +238,7 @@ def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
 
 
 def _time(value: Any) -> datetime:
-    found = datetime.fromisoformat(value)
-    if found.tzinfo is None:
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
         raise ValueError(f"{value!r} has no time zone")
-    return found
+    return moment

@@ -25,13 +25,13 @@ def rows(snapshots: Iterable[Snapshot], lists_of: ListsOf, limit: int | None = N
     if limit is not None:  # One more tells whether the oldest row has merged what was before it.
         ordered = ordered[max(0, len(ordered) - limit - 1) :]
     before: dict[int, set[str]] = {0: set()}
-    found = []
+    listed = []
     for snapshot in ordered:
         lists = lists_of(snapshot)
-        found.append(_row(snapshot, lists, before.get(snapshot.id - 1)))
+        listed.append(_row(snapshot, lists, before.get(snapshot.id - 1)))
         if lists:
             before[snapshot.id] = _names(lists[0]) | _names(lists[1])
-    return found[::-1][:limit]
+    return listed[::-1][:limit]
 
 
 def _row(snapshot: Snapshot, lists: tuple[ManifestList, ManifestList] | None, before: set[str] | None) -> Row:
@@ -75,11 +75,11 @@ _COLUMNS = (
 _NO_FIGURES = ("-", "-", "-")
 
 
-def render(table: str, found: Sequence[Row]) -> str:
+def render(table: str, rows: Sequence[Row]) -> str:
     """Return the rows as a table of text."""
-    if not found:
+    if not rows:
         return f"{table}: the commit log has no snapshot"
-    return printable_lines([f"{table}: snapshots", *grid([_COLUMNS, *map(_cells, found)])])
+    return printable_lines([f"{table}: snapshots", *grid([_COLUMNS, *map(_cells, rows)])])
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -49,8 +49,8 @@ def locate(live: str | None, old: str | None, new: str | None, live_id: str, new
         live_id, new_id: the journaled identities of the originals and of the rewritten directory.
     """
     known = {None: None, live_id: "L", new_id: "N"}
-    found = (known.get(live, X), known.get(old, X), known.get(new, X))
-    return _TABLE.get(found, SwapState.UNKNOWN)
+    state = (known.get(live, X), known.get(old, X), known.get(new, X))
+    return _TABLE.get(state, SwapState.UNKNOWN)
 
 
 _TABLE: dict[tuple[str | None, str | None, str | None], SwapState] = {

@@ -77,8 +77,8 @@ class Conditions:
     @property
     def triggers(self) -> bool:
         """Tell whether there is a trigger condition."""
-        found = (self.unit_files, self.small_files, self.growth, self.interval, self.average_size)
-        return any(bound is not None for bound in found)
+        conditions = (self.unit_files, self.small_files, self.growth, self.interval, self.average_size)
+        return any(bound is not None for bound in conditions)
 
     @property
     def given(self) -> bool:

@@ -111,7 +111,7 @@ class FileOrigins:
             else:
                 heapq.heappushpop(self._newest, known)
 
-    def found(self) -> Origins:
+    def origins(self) -> Origins:
         """Return what is known after the last unit."""
         with self._lock:
             counts = self._recent or self._by_newest()
@@ -128,7 +128,7 @@ class FileOrigins:
 
 def pattern(name: str) -> str:
     """Return what the files of one writer have in common: `part-*-*-c000.snappy.parquet`, `000000_*`."""
-    return _VARYING.sub(lambda found: "000000_*" if found["hive"] else "*", name)
+    return _VARYING.sub(lambda match: "000000_*" if match["hive"] else "*", name)
 
 
 def _add(counts: dict[tuple[str, str], _Count], owner: str, name: str, length: int, mtime: int) -> None:

@@ -69,8 +69,8 @@ class SizeFigures:
     def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> SizeFigures:
         small = [size for size in sizes if size < thresholds.small_file]
         large = [size for size in sizes if size >= thresholds.large_from]
-        found = (len(small), sum(small), len(large), sum(large))
-        return cls(len(sizes), sum(sizes), *_average_and_median(sizes), *found)
+        figures = (len(small), sum(small), len(large), sum(large))
+        return cls(len(sizes), sum(sizes), *_average_and_median(sizes), *figures)
 
     def left(self, thresholds: Thresholds) -> int:
         """Return the number of files after a compaction: by `auto`, large files are neither rewritten nor split."""
@@ -143,11 +143,11 @@ def reassess(sizes: SizeFigures, thresholds: Thresholds) -> Health:
     """
     left = sizes.left(thresholds)
     worthwhile = _worthwhile(sizes.files, left, thresholds)
-    found = min(sizes.average, sizes.median) < thresholds.small_file
-    small = found and sizes.left_of_all(thresholds) < sizes.files
+    below = min(sizes.average, sizes.median) < thresholds.small_file
+    small = below and sizes.left_of_all(thresholds) < sizes.files
     by_small = thresholds.strategy == AUTO and worthwhile and not small
-    enough, note = _by_small_files(sizes, thresholds, told=found) if by_small else (False, None)
-    if found and not worthwhile:
+    enough, note = _by_small_files(sizes, thresholds, told=below) if by_small else (False, None)
+    if below and not worthwhile:
         note = _why_not_worthwhile(sizes.files, left, thresholds)
     return Health(
         files=sizes.files,
@@ -182,9 +182,9 @@ def _by_small_files(sizes: SizeFigures, thresholds: Thresholds, *, told: bool) -
             f" ({thresholds.min_small_files})"
         )
         return False, few if told else None
-    found, least = sizes.removed_per_gb(thresholds), thresholds.min_files_per_gb
-    return found >= least, (
-        f"of its {sizes.small} small files beside larger ones, {found:.1f} would go away for each GB that is read;"
+    removed, least = sizes.removed_per_gb(thresholds), thresholds.min_files_per_gb
+    return removed >= least, (
+        f"of its {sizes.small} small files beside larger ones, {removed:.1f} would go away for each GB that is read;"
         f" min_files_per_gb is {least:g}"
     )
 

@@ -34,8 +34,8 @@ def lost(before: Storage | None, now: Storage | None, table: Storage) -> str:
         now: the partition that the metastore has now; None if it has none.
         table: the storage of its table, by which discovery adds partitions.
     """
-    found = list(_lost(before, now or table)) if before else []
-    known = f" It had {'; '.join(found)}." if found else ""
+    values = list(_lost(before, now or table)) if before else []
+    known = f" It had {'; '.join(values)}." if values else ""
     return (
         "Its statistics, parameters, SerDe properties, and a format of its own do not come back with it."
         f"{known} Set again what it needs (ALTER TABLE ... PARTITION ...), and compute its statistics (ANALYZE TABLE)"

@@ -73,13 +73,13 @@ def check_lost(lost: Iterable[LostAttribute], policy: str | None, path: str) -> 
     return warnings
 
 
-def combine(found: Sequence[Attributes]) -> tuple[Attributes, list[LostAttribute]]:
+def combine(parts: Sequence[Attributes]) -> tuple[Attributes, list[LostAttribute]]:
     """Return the attributes of one file that replaces all of these, and the attributes in which they differ.
 
     The file gets the attributes of the first one, without the permissions that any of the others does not have. Rows of
     a file that few users may read must not be moved to a file that more users may read.
     """
-    first, *others = found
+    first, *others = parts
     mode = first.mode
     for other in others:
         mode &= other.mode

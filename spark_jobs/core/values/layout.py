@@ -80,8 +80,8 @@ def generation_number(run_id: str, name: str) -> int:
     """Return the number of the generation of a run that has this name; 0 if it is none of its generations."""
     if name == run_id:
         return 1
-    found = re.fullmatch(rf"{re.escape(run_id)}-g({PLAIN})", name)
-    return int(found[1]) if found else 0
+    match = re.fullmatch(rf"{re.escape(run_id)}-g({PLAIN})", name)
+    return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True)

@@ -84,12 +84,12 @@ class FileListing:
     @classmethod
     def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> FileListing:
         """Decode a listing. Raise TypeError for any other content."""
-        found = [FileEntry(**row) for row in rows]
-        for file in found:
+        files = [FileEntry(**row) for row in rows]
+        for file in files:
             numbers = (file.length, file.mtime, file.file_id or 0)
             if not isinstance(file.name, str) or not all(isinstance(number, int) for number in numbers):
                 raise TypeError(f"{file} is not a file of a listing")
-        return cls.of(found)
+        return cls.of(files)
 
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]

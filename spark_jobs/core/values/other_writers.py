@@ -55,8 +55,8 @@ def is_staging(name: str) -> bool:
 
 def staging_names(settings: Iterable[str | None]) -> tuple[str, ...]:
     """Return the beginnings of the names of staging directories, by values of STAGING_SETTING: names or paths."""
-    found = ((value or "").strip().rstrip("/").rpartition("/")[2] for value in settings)
-    return tuple(dict.fromkeys(name for name in found if name.strip(".")))
+    names = ((value or "").strip().rstrip("/").rpartition("/")[2] for value in settings)
+    return tuple(dict.fromkeys(name for name in names if name.strip(".")))
 
 
 def is_flag(name: str, length: int) -> bool:

@@ -107,10 +107,10 @@ class UnitReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields, without those that are left out where they are None."""
-        found = {
+        fields = {
             k: value for k, value in vars(self).items() if value is not None or k not in _OPTIONAL_OF_UNIT
         }
-        return {**found, "reason": _sentence(self.reason)} if self.reason else found
+        return {**fields, "reason": _sentence(self.reason)} if self.reason else fields
 
 
 @dataclass(frozen=True)

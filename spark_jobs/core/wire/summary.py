@@ -21,10 +21,10 @@ def summary(table: TableReport) -> str:
 
 def _outcomes(units: Sequence[UnitReport]) -> list[str]:
     """Return the number of units of each outcome, with the reason if it is the same for all of them."""
-    found: dict[UnitOutcome, list[str | None]] = {}
+    by_outcome: dict[UnitOutcome, list[str | None]] = {}
     for unit in units:
-        found.setdefault(unit.outcome, []).append(unit.reason)
-    return [_counted(outcome, reasons) for outcome, reasons in found.items()]
+        by_outcome.setdefault(unit.outcome, []).append(unit.reason)
+    return [_counted(outcome, reasons) for outcome, reasons in by_outcome.items()]
 
 
 def _counted(outcome: UnitOutcome, reasons: Sequence[str | None]) -> str:

@@ -106,8 +106,8 @@ def _first(problems: list[str]) -> str:
 
 
 def _units(scope: Scope) -> Units:
-    found = ((each.run.run_id, each.state) for each in scope.units)
-    return {(run_id, unit.swap.unit.key, unit.swap.old): unit for run_id, unit in found}
+    states = ((each.run.run_id, each.state) for each in scope.units)
+    return {(run_id, unit.swap.unit.key, unit.swap.old): unit for run_id, unit in states}
 
 
 def _lacking(scope: Scope, logged: set[Token]) -> list[str]:
@@ -115,9 +115,9 @@ def _lacking(scope: Scope, logged: set[Token]) -> list[str]:
     states: dict[str, list[RunState]] = {}
     for run in scope.runs:
         states.setdefault(run.run_id, []).append(run.state)
-    ended = {run_id: found for run_id, found in states.items() if not any(s.unfinished for s in found)}
+    ended = {run_id: units for run_id, units in states.items() if not any(s.unfinished for s in units)}
     return [
         run_id
-        for run_id, found in ended.items()
-        if any(change.without(logged).units for change in changes_of(run_id, found))
+        for run_id, units in ended.items()
+        if any(change.without(logged).units for change in changes_of(run_id, units))
     ]

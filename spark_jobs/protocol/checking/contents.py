@@ -44,8 +44,8 @@ def _check_footers(
     if _problem(scope, directory, files, file_format) is None:
         return
     # One file at a time, because the error of many does not name them all.
-    found = [(file, _problem(scope, directory, [file], file_format)) for file in files]
-    bad = [(f"{directory}/{file.name}", problem) for file, problem in found if problem]
+    problems = [(file, _problem(scope, directory, [file], file_format)) for file in files]
+    bad = [(f"{directory}/{file.name}", problem) for file, problem in problems if problem]
     if bad:
         file, problem = bad[0]
         text = f"{len(bad)} of {len(files)} files in {directory} cannot be read, {file} first: {problem}"

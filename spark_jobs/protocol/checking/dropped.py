@@ -11,10 +11,10 @@ from spark_jobs.protocol.services import Services
 
 def readable_tables(services: Services, layers: Layers, location: str) -> list[DroppedTable]:
     """Return the dropped tables whose root was at a location: at most one with partitions, and one without."""
-    found = []
+    findings = []
     for keys in (("partition",), ()):
         if services.fs.status(Home.of_table(location, bool(keys)).path) is None:
             continue
         table = placeholder(services, layers, location, keys)
-        found.append(named(table, ReadableRuns(table).all()))
-    return found
+        findings.append(named(table, ReadableRuns(table).all()))
+    return findings

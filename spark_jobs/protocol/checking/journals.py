@@ -53,14 +53,14 @@ class ReadableRuns(TableRuns):
 
     def own(self) -> list[Run]:
         """Return every readable run of this table, oldest first. The record of settled runs is read, too."""
-        found = self.all()
+        runs = self.all()
         try:
             self.settled_store.read()
         except (LakekeeperError, OSError) as error:
             if parent(self.settled_store.directory) not in self.unreadable:
                 self.unreadable[self.settled_store.directory] = error
-        self.of_others = [run for run in found if self._others.own(run.state.table)]
-        return [run for run in found if run not in self.of_others and self._is_within(run)]
+        self.of_others = [run for run in runs if self._others.own(run.state.table)]
+        return [run for run in runs if run not in self.of_others and self._is_within(run)]
 
     @cached_property
     def left(self) -> Mapping[str, Remains]:
@@ -202,8 +202,8 @@ def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
 
 def all_homes(scope: Scope) -> list[str]:
     """Return the homes of the table, and those of its runs."""
-    found = [home.path for home in homes(scope.table.facts, scope.table.units)]
-    return list(dict.fromkeys([*found, *(parent(run.directory) for run in scope.runs)]))
+    paths = [home.path for home in homes(scope.table.facts, scope.table.units)]
+    return list(dict.fromkeys([*paths, *(parent(run.directory) for run in scope.runs)]))
 
 
 def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterator[Finding]:
@@ -236,15 +236,15 @@ def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterato
 def marks(table: Table) -> list[tuple[str, int]]:
     """Return what changes whenever a job works on the table: its leases, run directories and numbers of records."""
     fs = table.services.fs
-    found: list[tuple[str, int]] = []
+    runs: list[tuple[str, int]] = []
     for home in homes(table.facts, table.units):
         entries = _entries(fs, home.path)
-        found += [(entry.path, 0) for entry in entries]
+        runs += [(entry.path, 0) for entry in entries]
         directories = [entry for entry in entries if entry.is_dir and RunDirectory.parse(entry.name)]
-        found += [
+        runs += [
             (directory.path, len(_entries(fs, f"{directory.path}/{RECORDS}"))) for directory in directories
         ]
-    return sorted(found)
+    return sorted(runs)
 
 
 def _entries(fs: FileSystem, directory: str) -> Sequence[Status]:

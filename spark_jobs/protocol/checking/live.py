@@ -58,9 +58,9 @@ class LiveCheck:
         if identity is None:
             yield from self._missing(unit, known)
             return
-        for found in known:
-            if found.rewritten and found.state.swap.new_id == identity:
-                yield from self._check_files(unit, found)
+        for finding in known:
+            if finding.rewritten and finding.state.swap.new_id == identity:
+                yield from self._check_files(unit, finding)
 
     def _missing(self, unit: Unit, known: list[UnitOfRun]) -> Iterator[Finding]:
         interrupted = [each for each in known if each.state.kind in journal.INTENTS]
@@ -150,27 +150,27 @@ class LiveCheck:
     def _drop(self, unit: Unit) -> str:
         return ddl.drop(self._scope.name, unit.spec)
 
-    def _check_files(self, unit: Unit, found: UnitOfRun) -> Iterator[Finding]:
-        compacted, live = found.state.swap.compacted, self._fs.list_files(unit.location)
+    def _check_files(self, unit: Unit, of_run: UnitOfRun) -> Iterator[Finding]:
+        compacted, live = of_run.state.swap.compacted, self._fs.list_files(unit.location)
         changes = differences(compacted, live)
         lost = [file.name for file in changes.lost if file.is_data]
         if not lost:
-            self.intact.append(Written(found, unit.location))
-        elif not self._overwritten(found, compacted, live):
-            finding = self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+            self.intact.append(Written(of_run, unit.location))
+        elif not self._overwritten(of_run, compacted, live):
+            finding = self._changed(unit, of_run, lost, sum(file.is_data for file in changes.added))
             kept = bool(set(compacted.data) & set(live.files))
-            yield replace(finding, only_notice=self._is_life(found, changes, live, kept))
+            yield replace(finding, only_notice=self._is_life(of_run, changes, live, kept))
 
-    def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
+    def _overwritten(self, of_run: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
         """Return whether a writer has replaced all files in place.
 
         While originals are held, only the table property tells that from a deletion. A cleanup decides alike.
         """
         kept = set(compacted.data) & set(live.files)
         replaced = not kept and any(file.length for file in live.data)
-        return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
+        return replaced and (self._scope.table.options.writers == "overwrite" or not of_run.held)
 
-    def _is_life(self, found: UnitOfRun, changes: ListingDiff, live: FileListing, kept: bool) -> bool:
+    def _is_life(self, of_run: UnitOfRun, changes: ListingDiff, live: FileListing, kept: bool) -> bool:
         """Return whether writers of the table, and not damage, explain files that are missing or changed.
 
         That is so if writers replace all files in place, and have left no rows, or no originals are held any more.
@@ -178,7 +178,7 @@ class LiveCheck:
         """
         rows = any(file.length for file in live.data)
         overwrites = self._scope.table.options.writers == "overwrite"
-        if overwrites and not kept and not (found.held and rows):
+        if overwrites and not kept and not (of_run.held and rows):
             return True
         here = {file.name: (file.length, file.file_id) for file in live.files}
         known = [file for file in changes.lost if file.is_data]
@@ -191,14 +191,14 @@ class LiveCheck:
         table = self._scope.table
         base = table.root if table.partitioned else parent(table.root)
         rules = table.writer_rules([self._scope.services.now()])
-        found = staging_above(self._fs, live, base)
-        return found.path if found and rules.is_young(found.path, found.mtime) else None
+        staging = staging_above(self._fs, live, base)
+        return staging.path if staging and rules.is_young(staging.path, staging.mtime) else None
 
-    def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
-        text = originals.lost_files(found.run.run_id, unit.location, lost)
+    def _changed(self, unit: Unit, of_run: UnitOfRun, lost: list[str], added: int) -> Finding:
+        text = originals.lost_files(of_run.run.run_id, unit.location, lost)
         command = "restore the files from a snapshot, or write the data again (INSERT OVERWRITE)"
-        if found.held:
+        if of_run.held:
             # A rollback does not replace a directory that was changed: what is in it may be a writer's.
-            command = f"{hdfs.move_away(unit.location)}, then {self._scope.rollback(found.run)}"
+            command = f"{hdfs.move_away(unit.location)}, then {self._scope.rollback(of_run.run)}"
             command += f", then put back the {added} files that writers added" if added else ""
-        return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)
+        return of_run.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

@@ -104,17 +104,17 @@ class Scope:
 
     @cached_property
     def _by_name(self) -> dict[str, list[UnitOfRun]]:
-        found: dict[str, list[UnitOfRun]] = {}
+        units: dict[str, list[UnitOfRun]] = {}
         for unit in self.units:
             swap = unit.state.swap
             for name in {swap.unit.key, swap.live}:
-                found.setdefault(name, []).append(unit)
-        return found
+                units.setdefault(name, []).append(unit)
+        return units
 
     def of(self, unit: Unit) -> list[UnitOfRun]:
         """Return what the runs have of a unit, by its partition values or by its directory; oldest first."""
-        found = [*self._by_name.get(unit.key, ()), *self._by_name.get(unit.location, ())]
-        return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
+        units = [*self._by_name.get(unit.key, ()), *self._by_name.get(unit.location, ())]
+        return sorted(dict.fromkeys(units), key=lambda each: each.run.state.started)
 
     def recovery(self) -> str:
         """Return the command that recovers unfinished runs and deletes no originals."""

@@ -49,7 +49,7 @@ class _Look:
     """
 
     table: Table
-    found: list[Finding]
+    findings: list[Finding]
     damage: set[_Key]
     busy: set[_Key]
     marks: list[tuple[str, int]]
@@ -82,7 +82,7 @@ class TableCheck:
         for _ in range(_LOOKS):
             look = looks[-1]
             if not look.damage or (len(looks) > 1 and self._confirms(looks[-2], look)):
-                return look.found
+                return look.findings
             look.table.services.clock.sleep(_PAUSE_SECONDS)
             looks.append(self._look_at(self.read()))
         return self._unconfirmed(looks)
@@ -104,7 +104,7 @@ class TableCheck:
         found_by_all = set.intersection(*(look.damage for look in looks)) - looks[-1].busy
         return [
             each if _key(each) in found_by_all or not _is_doubtful(each) else _as_notice(each)
-            for each in looks[-1].found
+            for each in looks[-1].findings
         ]
 
     def _look_at(self, table: Table) -> _Look:
@@ -121,10 +121,10 @@ class TableCheck:
             runs.only_originals(),
             runs.of_others,
         )
-        found = list(self._look(scope, runs))
-        doubtful = [each for each in found if _is_doubtful(each)]
+        findings = list(self._look(scope, runs))
+        doubtful = [each for each in findings if _is_doubtful(each)]
         busy = {_key(each) for each in doubtful if _is_worked_on(each, scope)}
-        return _Look(table, found, {_key(each) for each in doubtful}, busy, before)
+        return _Look(table, findings, {_key(each) for each in doubtful}, busy, before)
 
     def _look(self, scope: Scope, runs: ReadableRuns) -> Iterator[Finding]:
         others = list(check_versions(runs))
@@ -148,11 +148,11 @@ class TableCheck:
         live, parallelism = LiveCheck(scope), scope.table.options.parallelism
         with scope.services.pool(parallelism) as pool:
             kept = list(pool.map(lambda unit: _kept(scope, unit), scope.units))
-            found = [each for part in pool.map(live.check, scope.table.units) for each in part]
+            findings = [each for part in pool.map(live.check, scope.table.units) for each in part]
             footers = pool.map(lambda written: list(check_live_footers(scope, written)), live.intact)
-            found += [each for part in footers for each in part]
-        found += [each for _, part in kept for each in part]
-        yield from found
+            findings += [each for part in footers for each in part]
+        findings += [each for _, part in kept for each in part]
+        yield from findings
         for unit in [unit for unit, part in kept if unit.held and not part] if self.read_data else ():
             yield from self._rows(scope, unit, live.intact)
 
@@ -193,5 +193,5 @@ def _as_notice(finding: Finding) -> Finding:
 
 def _kept(scope: Scope, unit: UnitOfRun) -> tuple[UnitOfRun, list[Finding]]:
     """Return the findings of one unit's originals. Footers are read only of files that are as journaled."""
-    found = list(check_originals(scope, unit))
-    return unit, found or list(check_kept_footers(scope, unit))
+    findings = list(check_originals(scope, unit))
+    return unit, findings or list(check_kept_footers(scope, unit))

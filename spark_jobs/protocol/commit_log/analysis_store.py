@@ -24,8 +24,8 @@ class AnalysisStore:
         """Return the survey; empty if there is none that can be read, or if another account wrote it."""
         if self._read is None:
             try:
-                found = self._file.read()
-                self._read = decode_survey(found[1], found[0]) if found else {}
+                body = self._file.read()
+                self._read = decode_survey(body[1], body[0]) if body else {}
             except (BrokenLog, OSError):
                 self._read = {}
         return self._read

@@ -58,10 +58,10 @@ class FooterStore:
             return None
         fingerprint = files.fingerprint
         path = self._path(location, fingerprint)
-        found = self._listing(self._directory(location)).get(name_of(path))
-        if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
+        status = self._listing(self._directory(location)).get(name_of(path))
+        if status is None or not self._trust.counts(status.owner):  # guard: kept_footers_owner
             return None
-        if found.length > MOST_BYTES:
+        if status.length > MOST_BYTES:
             return None
         try:
             kept = decode(self._fs.read(path), path)
@@ -136,9 +136,9 @@ class FooterStore:
             return True
         if not ensure_hint_directory(self._fs, directory, worth_a_home=True):
             return False
-        found, unwanted = self._fs.attributes(directory), 0o007 if self._trusted else 0o077
-        if found.mode & unwanted or found.acl:
-            wanted = replace(found, mode=found.mode & ~unwanted, acl=())
+        attributes, unwanted = self._fs.attributes(directory), 0o007 if self._trusted else 0o077
+        if attributes.mode & unwanted or attributes.acl:
+            wanted = replace(attributes, mode=attributes.mode & ~unwanted, acl=())
             for lost in self._fs.set_attributes(directory, wanted):
                 raise FileSystemError(f"other accounts cannot be kept out of {directory}: {lost.reason}")
         self._closed.add(directory)

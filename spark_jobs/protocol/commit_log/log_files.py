@@ -55,11 +55,11 @@ class LogFiles:
     def listing(self, directory: str) -> Sequence[Status]:
         """List a directory of the log; nothing if it does not exist."""
         try:
-            found = self._fs.list(self.directory(directory))
+            statuses = self._fs.list(self.directory(directory))
         except FileNotFoundError:
-            found = []
-        self._statuses[directory] = {status.name: status for status in found}
-        return found
+            statuses = []
+        self._statuses[directory] = {status.name: status for status in statuses}
+        return statuses
 
     def read(self, directory: str, name: str) -> tuple[bytes, str]:
         """Return the content and the path of a file of the log.
@@ -73,10 +73,10 @@ class LogFiles:
         path = self.path(directory, name)
         if name not in self._statuses.get(directory, {}):
             self.listing(directory)
-        found = self._statuses[directory].get(name)
-        if found is None:
+        status = self._statuses[directory].get(name)
+        if status is None:
             raise FileNotFoundError(path)
-        self.check(found)
+        self.check(status)
         return self._fs.read(path), path
 
     def check(self, file: Status) -> None:

@@ -40,8 +40,8 @@ class NumberedHint:
         Raises:
             OSError: it cannot be read.
         """
-        found = self._numbered()
-        newest = found[max(found)] if found else None
+        hints = self._numbered()
+        newest = hints[max(hints)] if hints else None
         if newest is None or newest.length > MOST_BYTES or not self._trust.counts(newest.owner):
             return None
         return newest.path, self._fs.read(newest.path)
@@ -60,10 +60,10 @@ class NumberedHint:
 
     def _numbered(self) -> dict[int, Status]:
         try:
-            found = [(self._numbers.match(status.name), status) for status in self._fs.list(self.directory)]
+            matches = [(self._numbers.match(status.name), status) for status in self._fs.list(self.directory)]
         except FileNotFoundError:
             return {}
-        return {int(match[1]): status for match, status in found if match and not status.is_dir}
+        return {int(match[1]): status for match, status in matches if match and not status.is_dir}
 
     def _delete_older(self, number: int) -> None:
         entries = self._fs.list(self.directory)

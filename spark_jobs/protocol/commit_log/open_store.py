@@ -37,6 +37,8 @@ class OpenStore(UnitHints[OpenUnit]):
             now: ISO 8601, UTC.
         """
         plans = list(plans)
-        found = {plan.unit.key for plan in plans if plan.is_open}
+        now_open = {plan.unit.key for plan in plans if plan.is_open}
         ended = {plan.unit.key for plan in plans if plan.outcome == UnitOutcome.HEALTHY}
-        self.update(lambda before: open_units.analysed(before, found, ended, now), units, worth_a_home=False)
+        self.update(
+            lambda before: open_units.analysed(before, now_open, ended, now), units, worth_a_home=False
+        )

@@ -93,9 +93,9 @@ def _changes(fs: FileSystem, facts: TableFacts, runs: Sequence[Run], verb: str) 
     by_run: dict[str, list[RunState]] = {}
     for run in runs:
         by_run.setdefault(run.run_id, []).append(run.current())
-    found = [change for run_id, states in by_run.items() for change in changes_of(run_id, states)]
+    changes = [change for run_id, states in by_run.items() for change in changes_of(run_id, states)]
     user, schema = fs.user(), schema_hash(facts)
-    named = [_noted(change, verb, user, schema) for change in found]
+    named = [_noted(change, verb, user, schema) for change in changes]
     return sorted(named, key=lambda change: change.at)
 
 

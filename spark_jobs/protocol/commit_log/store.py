@@ -57,13 +57,13 @@ class CommitLog:
 
     def snapshots(self) -> list[Snapshot]:
         """Return all snapshots in order. Raise BrokenLog."""
-        found = (self._snapshot_if_there(number) for number in sorted(self._files.numbers()))
-        return [snapshot for snapshot in found if snapshot is not None]
+        readable = (self._snapshot_if_there(number) for number in sorted(self._files.numbers()))
+        return [snapshot for snapshot in readable if snapshot is not None]
 
     def newest_first(self) -> Iterator[Snapshot]:
         """Return all snapshots, the newest first. Each is read when it is asked for. Raise BrokenLog."""
-        found = (self._snapshot_if_there(number) for number in sorted(self._files.numbers(), reverse=True))
-        return (snapshot for snapshot in found if snapshot is not None)
+        readable = (self._snapshot_if_there(number) for number in sorted(self._files.numbers(), reverse=True))
+        return (snapshot for snapshot in readable if snapshot is not None)
 
     def latest(self) -> Snapshot | None:
         number = max(self._files.numbers(), default=0)
@@ -95,8 +95,8 @@ class CommitLog:
         """Return the newest snapshots of a kind, newest first. Few files are read: it looks at the newest 20 only."""
         latest = self.latest()
         numbers = range(latest.id, max(0, latest.id - _LOOKED_AT), -1) if latest else ()
-        found = (self._snapshot_if_there(number) for number in numbers)
-        return [each for each in found if each is not None and each.kind == kind][:most]
+        readable = (self._snapshot_if_there(number) for number in numbers)
+        return [each for each in readable if each is not None and each.kind == kind][:most]
 
     def survey(self) -> SurveyedUnits:
         """Return the newest figures of listings by unit; empty if there are none."""
@@ -179,8 +179,8 @@ class CommitLog:
         path = self._files.path(directory, name)
         if path not in self._decoded:
             self._decoded[path] = decode(*self._files.read(directory, name))
-        found: T = self._decoded[path]
-        return found
+        content: T = self._decoded[path]
+        return content
 
     def _tokens(self, snapshots: Iterable[Snapshot]) -> set[Token]:
         return {
@@ -282,8 +282,8 @@ class CommitLog:
 
     def _is_at(self, snapshot: Snapshot) -> bool:
         path = self._files.snapshot(snapshot.id)
-        found = self._fs.status(path)
-        if found is None:
+        status = self._fs.status(path)
+        if status is None:
             return False
-        self._files.check(found)
+        self._files.check(status)
         return Snapshot.decode(self._fs.read(path), path).uuid == snapshot.uuid

@@ -50,8 +50,8 @@ class UnitHints(ABC, Generic[T]):
     def read(self) -> Mapping[str, T]:
         """Return the values; none if the file cannot be read, or if another account wrote it. Raise OtherVersion."""
         try:
-            found = self._file.read()
-            return readable(found[0], lambda: self.decode(found[1], found[0])) if found else {}
+            body = self._file.read()
+            return readable(body[0], lambda: self.decode(body[1], body[0])) if body else {}
         except (BrokenLog, OSError):
             return {}
 

@@ -109,8 +109,8 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         return ended(item.unit, cause, item.health)
 
     def journal_intent(self, ready: Sequence[WrittenUnit]) -> None:
-        found = {item.swap.unit.key: self.recovery.policy.created(item.swap.unit) for item in ready}
-        created = {key: at for key, at in found.items() if at is not None}
+        created_by = {item.swap.unit.key: self.recovery.policy.created(item.swap.unit) for item in ready}
+        created = {key: at for key, at in created_by.items() if at is not None}
         more = {"created": created} if created else {}
         # guard: journal_before_rename
         self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in ready], **more)
@@ -143,10 +143,10 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         unknown = isinstance(error, FileSystemError)
         return failed(ready.plan.unit, error, ready.plan.health, unknown=unknown)
 
-    def recovered(self, ready: WrittenUnit, result: UnitResult, found: SwapResult | None) -> UnitResult:
-        if found is None or found.kind != journal.COMMITTED:
+    def recovered(self, ready: WrittenUnit, result: UnitResult, swapped: SwapResult | None) -> UnitResult:
+        if swapped is None or swapped.kind != journal.COMMITTED:
             return result
-        return replace(self._committed(ready, found), kind="", record={})
+        return replace(self._committed(ready, swapped), kind="", record={})
 
     def _committed(self, ready: WrittenUnit, result: SwapResult) -> UnitResult:
         """Return the result of a swap. What an analysis has kept of the originals is not needed any more."""

@@ -200,7 +200,7 @@ class Folding:
 
 
 def _by_run(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    found: dict[str, list[Run]] = {}
+    by_id: dict[str, list[Run]] = {}
     for run in runs:
-        found.setdefault(run.run_id, []).append(run)
-    return found
+        by_id.setdefault(run.run_id, []).append(run)
+    return by_id

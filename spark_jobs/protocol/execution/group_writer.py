@@ -73,20 +73,22 @@ class GroupWriter:
         self._services = services
         self._table = table
 
-    def write(self, found: Inspection, live: str, new: str, replication: int | None) -> list[WrittenGroup]:
+    def write(
+        self, inspection: Inspection, live: str, new: str, replication: int | None
+    ) -> list[WrittenGroup]:
         """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
-        if not found.several and not found.copied:
-            request = self.request(found.groups[0], found, live, new, replication)
-            return [WrittenGroup(found.groups[0], self._rewrite(request), request=request)]
-        write = self._write_beside if found.several else self._write_alone
-        rewritten = [write(group, found, live, new, replication) for group in found.groups]
-        return [*rewritten, *self._write_copies(found.copied, live, new)]
+        if not inspection.several and not inspection.copied:
+            request = self.request(inspection.groups[0], inspection, live, new, replication)
+            return [WrittenGroup(inspection.groups[0], self._rewrite(request), request=request)]
+        write = self._write_beside if inspection.several else self._write_alone
+        rewritten = [write(group, inspection, live, new, replication) for group in inspection.groups]
+        return [*rewritten, *self._write_copies(inspection.copied, live, new)]
 
     def _write_alone(
-        self, group: FileGroup, found: Inspection, live: str, new: str, replication: int | None
+        self, group: FileGroup, inspection: Inspection, live: str, new: str, replication: int | None
     ) -> WrittenGroup:
         """Rewrite the small files of a unit with one schema, beside which the large ones will be copied."""
-        return self._write_apart(group, found, live, new, "rewritten", replication, str)
+        return self._write_apart(group, inspection, live, new, "rewritten", replication, str)
 
     def _write_copies(self, groups: Sequence[FileGroup], live: str, new: str) -> list[WrittenGroup]:
         """Copy the large files of a unit."""
@@ -118,19 +120,19 @@ class GroupWriter:
         fs.delete_tree(apart)  # guard: attempts_deleted
 
     def _write_beside(
-        self, group: FileGroup, found: Inspection, live: str, new: str, replication: int | None
+        self, group: FileGroup, inspection: Inspection, live: str, new: str, replication: int | None
     ) -> WrittenGroup:
         """Write a group into a directory of its own, then move its files up.
 
         By the names of the files, a later plan sees that each group has been written already.
         """
         named, apart = partial(layout.group_name, number=group.number), f"group-{group.number}"
-        return self._write_apart(group, found, live, new, apart, replication, named)
+        return self._write_apart(group, inspection, live, new, apart, replication, named)
 
     def _write_apart(
         self,
         group: FileGroup,
-        found: Inspection,
+        inspection: Inspection,
         live: str,
         new: str,
         apart: str,
@@ -143,7 +145,7 @@ class GroupWriter:
         """
         fs, directory = self._services.fs, f"{new}/{apart}"
         fs.mkdirs(directory)
-        request = self.request(group, found, live, directory, replication)
+        request = self.request(group, inspection, live, directory, replication)
         result = self._rewrite(request)
         written = [file.name for file in list_unit(fs, directory).data]
         names = {name: rename(name) for name in written}
@@ -199,12 +201,12 @@ class GroupWriter:
         """Tell whether all values of the written files are those that are read of the originals once more."""
         log.warning("%s: all values are read again", new)
         files, same_rows = with_footers(compacted).files, self._services.rewriter.same_rows
-        found = [
+        same = [
             same_rows(group.request, [f"{new}/{file.name}" for file in files if group.holds(file.name)])
             for group in written
             if group.request is not None
         ]
-        return None if None in found else all(found)
+        return None if None in same else all(same)
 
     def _footers(self, written: Sequence[WrittenGroup], new: str, files: FileListing) -> list[list[Footer]]:
         """Return the footers of each group's files."""
@@ -213,7 +215,7 @@ class GroupWriter:
             return self._services.footers.read([(new, each) for each in own], self._table.file_format)
 
     def request(
-        self, group: FileGroup, found: Inspection, live: str, target: str, replication: int | None
+        self, group: FileGroup, inspection: Inspection, live: str, target: str, replication: int | None
     ) -> RewriteRequest:
         """Return the request to write a group into the directory `target`."""
         thresholds = self._table.options.thresholds()
@@ -234,7 +236,7 @@ class GroupWriter:
             options=writer_options(
                 group.profile, self._table.file_format, self._table.facts.properties, target_files
             ),
-            sort_columns=self._sort_columns(group, found.groups),
+            sort_columns=self._sort_columns(group, inspection.groups),
             read_tasks=tasks.read,
         )
 

@@ -51,9 +51,9 @@ class JointWriter:
         without rows no file would be written. Large files of a unit are copied only where it is written by itself.
         """
         # A file that was added since the plan may be a large one, and then the unit is copied in part.
-        if draft.found.copied:  # guard: copies_not_joint
+        if draft.inspection.copied:  # guard: copies_not_joint
             return None
-        group, *others = draft.found.groups
+        group, *others = draft.inspection.groups
         encoding, profile = group.encoding, group.profile
         single = not others and group.target_files(self._table.options.thresholds()) == 1
         if not single or not profile.rows or encoding.engine is not Engine.SPARK or encoding.exact:
@@ -92,8 +92,8 @@ class JointWriter:
             sum(draft.before.bytes for draft in drafts),
         )
         return [
-            _staged(draft, directory, files, found, seconds * draft.before.bytes / (total or 1))
-            for draft, directory, files, found in zip(drafts, directories, listings, footers)
+            _staged(draft, directory, files, of_unit, seconds * draft.before.bytes / (total or 1))
+            for draft, directory, files, of_unit in zip(drafts, directories, listings, footers)
         ]
 
     def _create(self) -> str:
@@ -103,8 +103,10 @@ class JointWriter:
         return staging
 
     def _request(self, draft: UnitDraft) -> RewriteRequest:
-        (group,), live = draft.found.groups, draft.plan.unit.location
-        return self._groups.request(group, draft.found, live, draft.new, draft.attributes.file.replication)
+        (group,), live = draft.inspection.groups, draft.plan.unit.location
+        return self._groups.request(
+            group, draft.inspection, live, draft.new, draft.attributes.file.replication
+        )
 
     def _list(self, directory: str) -> FileListing:
         try:
@@ -147,7 +149,7 @@ def _staged(
     """Return a unit whose files have the rows, types and figures of its originals; else the error."""
     if isinstance(footers, Exception):
         return footers
-    (group,) = draft.found.groups
+    (group,) = draft.inspection.groups
     try:
         warnings = verification.check_written(group.profile, footers)  # guard: joint_unit_compared
     except Exception as error:

@@ -41,8 +41,8 @@ def partition_warnings(table: Table, runs: Sequence[Run]) -> list[str]:
         now = table.registered()
     except LakekeeperError as error:
         return list(_not_checked(table, [unit.swap for _, unit in units], error))
-    found = _Partitions(table, now)
-    texts = (found.warning(run, unit) for run, unit in units)
+    partitions = _Partitions(table, now)
+    texts = (partitions.warning(run, unit) for run, unit in units)
     return list(dict.fromkeys(text for text in texts if text))
 
 
@@ -104,9 +104,9 @@ class _Partitions:
         return f"{gone}: {rows_only_in_originals(self._fs, name, swap, run.run_id, old)}"
 
     def _in_place(self, swap: Swap) -> str:
-        found = "MSCK REPAIR TABLE or partition discovery adds it too"
+        way = "MSCK REPAIR TABLE or partition discovery adds it too"
         outside = "no discovery finds it, because it is outside the table's root"
-        found_by = found if is_below(swap.live, self._table.root) else outside
+        found_by = way if is_below(swap.live, self._table.root) else outside
         return partitions.dropped(swap.live, _added(self._table, swap), found_by, self._lost(swap))
 
     def _elsewhere(self, swap: Swap, place: str) -> str:

@@ -79,5 +79,5 @@ class Preconditions:
         if attributes:
             attributes.check_directory()  # guard: attributes_kept
         else:
-            found = UnitAttributes.of(self._services.fs, swap.live, swap.originals)
-            found.apply_to_files(new, self._table.options.attributes)  # guard: attributes_on_retry
+            live = UnitAttributes.of(self._services.fs, swap.live, swap.originals)
+            live.apply_to_files(new, self._table.options.attributes)  # guard: attributes_on_retry

@@ -63,13 +63,13 @@ class Recovery:
         self._leases = leases
         self._verb = verb
 
-    def run(self, found: Run, resume: bool = False) -> RecoveredRun:
+    def run(self, unfinished: Run, resume: bool = False) -> RecoveredRun:
         """Recover a run, whose lease must be held.
 
         Args:
             resume: keep the units that are ready to be swapped. Otherwise they are discarded.
         """
-        recovered, results = self._recover_once(found, resume), {}
+        recovered, results = self._recover_once(unfinished, resume), {}
         for _ in range(_MAX_RECOVERIES - 1):
             if not recovered.outcome_unknown:
                 break
@@ -78,12 +78,12 @@ class Recovery:
         recovered.results = {**results, **recovered.results}
         return recovered
 
-    def _recover_once(self, found: Run, resume: bool) -> RecoveredRun:
+    def _recover_once(self, unfinished: Run, resume: bool) -> RecoveredRun:
         """Recover a run once.
 
         The run's directory is renamed first. This fences off earlier attempts, and calls that a server executes late.
         """
-        taken = take_over(self._services.fs, found)
+        taken = take_over(self._services.fs, unfinished)
         self._make_directories(taken)
         recovered = RecoveredRun(enter(taken, self._leases, self._verb))
         units = recovered.run.state.units.values()

@@ -120,5 +120,5 @@ class Rollback(EndingWork[_Ready]):
         ended = [item.swap for item, result in zip(ready, results) if result.kind]
         delete_rewritten(self.services.fs, self.entered.directory, ended, pool.map)
 
-    def recovered(self, ready: _Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:
-        return restored(ready.swap, found, ready.seconds, ready.note) if found else result
+    def recovered(self, ready: _Ready, result: UnitResult, swapped: SwapResult | None) -> UnitResult:
+        return restored(ready.swap, swapped, ready.seconds, ready.note) if swapped else result

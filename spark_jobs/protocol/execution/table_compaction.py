@@ -130,8 +130,8 @@ class TableCompaction:
     def _recover(self) -> dict[Home, RecoveredRun]:
         runs = self._session.runs()
         own = newest_generation(self._run_id, runs, self._session.settled(runs))
-        found = self._session.recover(own)
-        return {Home(parent(item.run.directory)): item for item in found if item.run.run_id == own}
+        recovered = self._session.recover(own)
+        return {Home(parent(item.run.directory)): item for item in recovered if item.run.run_id == own}
 
     def _report_nothing(self, start: TableState) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)

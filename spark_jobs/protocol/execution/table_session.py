@@ -126,9 +126,9 @@ class TableSession:
         Args:
             runs: every run of the table that has directories, read before.
         """
-        found = self._found.settled(runs)
+        by_run = self._found.settled(runs)
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        return [run for run in found if not self._others.own(run.table)]
+        return [run for run in by_run if not self._others.own(run.table)]
 
     @property
     def settled_store(self) -> SettledStore:

@@ -57,13 +57,13 @@ def _note_deferred(session: TableSession, start: TableState, done: Mapping[str, 
 
 def _note_open(session: TableSession, start: TableState, done: Mapping[str, UnitReport]) -> None:
     plans, now = start.plan.units, utc(session.services.now())
-    found = {**{plan.unit.key: plan.report() for plan in plans if plan.is_open}, **done}
-    undone = {key: report for key, report in found.items() if report.outcome not in _DONE}
+    reports = {**{plan.unit.key: plan.report() for plan in plans if plan.is_open}, **done}
+    undone = {key: report for key, report in reports.items() if report.outcome not in _DONE}
     if not undone and not any(plan.was_open for plan in plans):
         return
     healthy = {plan.unit.key for plan in plans if plan.outcome == UnitOutcome.HEALTHY}
     attempts = {key: Attempt.of(report, now) for key, report in undone.items()}
-    ended = {*healthy, *found} - undone.keys()
+    ended = {*healthy, *reports} - undone.keys()
     # What is refused each night, reports name anyhow: no home is created for it.
     worth = any(report.outcome != UnitOutcome.SKIPPED for report in undone.values())
     units = {unit.key for unit in session.table.units}

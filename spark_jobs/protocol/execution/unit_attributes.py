@@ -48,10 +48,10 @@ class UnitAttributes:
         sample = (names[0], names[len(names) // 2], names[-1])
         listed = _access(fs.list(location) if entries is None else entries, names)
         sampled = dict.fromkeys((*_one_file_per_value(listed), *sample))
-        found = [fs.attributes(f"{location}/{name}") for name in sampled]
-        file, lost = combine(found)
+        attributes = [fs.attributes(f"{location}/{name}") for name in sampled]
+        file, lost = combine(attributes)
         directory = fs.attributes(location)
-        if len({item.owner for item in found}) > 1 and not file.mode & _READ_BIT_OF_ALL:
+        if len({item.owner for item in attributes}) > 1 and not file.mode & _READ_BIT_OF_ALL:
             # A user who may only add files must not become the owner of a file that also holds rows of other users.
             file = replace(file, owner=directory.owner)  # guard: owner_of_merged_files
         return cls(fs, location, directory, file, tuple(lost), frozenset(listed.values()))
@@ -149,9 +149,9 @@ class Probes:
         for directory, file, known in self._known:
             if (directory, file) == (unit.directory, unit.file):
                 return known
-        found = self._probe(f"{new}/{_PROBE}", unit.file)
-        self._known.append((unit.directory, unit.file, found))
-        return found
+        probed = self._probe(f"{new}/{_PROBE}", unit.file)
+        self._known.append((unit.directory, unit.file, probed))
+        return probed
 
     def _probe(self, path: str, file: Attributes) -> Sequence[LostAttribute]:
         self._fs.create(path, b"")

@@ -98,14 +98,14 @@ class UnitWriter:
         if deferral is not None:
             return deferral
         with self._services.phases.during("footers"):
-            found = inspect(self._services, self._table, live, before, self.footers)
-        if isinstance(found, Irreducible):
-            return found
+            inspection = inspect(self._services, self._table, live, before, self.footers)
+        if isinstance(inspection, Irreducible):
+            return inspection
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = [*self._create_above(layout.tmp_directory, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
-        return UnitDraft(plan, before, found, attributes, new, tuple(warnings), seconds)
+        return UnitDraft(plan, before, inspection, attributes, new, tuple(warnings), seconds)
 
     def late(self) -> Defer | None:
         """Return the deferral of any unit if the deadline has passed; None if it has not."""
@@ -128,7 +128,7 @@ class UnitWriter:
         try:
             return self._write_once(draft)
         except _CONTRADICTIONS as error:
-            if not draft.found.by_kept_footers:  # guard: kept_footers_doubted
+            if not draft.inspection.by_kept_footers:  # guard: kept_footers_doubted
                 raise
             again = self._draft_again(draft, error)
         return self._write_once(again) if isinstance(again, UnitDraft) else again
@@ -143,10 +143,10 @@ class UnitWriter:
         """
         live, files = draft.plan.unit.location, draft.before
         with self._services.phases.during("footers"):
-            found = inspect(self._services, self._table, live, files)
-        if isinstance(found, Irreducible):
-            return found
-        if found.groups == draft.found.groups:
+            inspection = inspect(self._services, self._table, live, files)
+        if isinstance(inspection, Irreducible):
+            return inspection
+        if inspection.groups == draft.inspection.groups:
             raise error
         log.warning("%s is written again, by the footers of all files: %s", live, error)
         self.footers.delete(live, files_to_rewrite(self._table, files))
@@ -156,7 +156,7 @@ class UnitWriter:
         # A path is used again only after the deletion has succeeded: one that is executed late would delete the rows.
         self._services.fs.delete_tree(draft.new)
         warnings = self._create(draft.new, draft.attributes)
-        return replace(draft, found=found, warnings=(*draft.warnings, *warnings))
+        return replace(draft, inspection=inspection, warnings=(*draft.warnings, *warnings))
 
     def _create(self, new: str, attributes: UnitAttributes) -> Sequence[str]:
         """Create the new directory of a unit with the attributes of the live one. Return warnings."""
@@ -166,9 +166,9 @@ class UnitWriter:
     def _write_once(self, draft: UnitDraft) -> WrittenUnit:
         started, live = self._services.clock.monotonic(), draft.plan.unit.location
         with self._services.phases.during("write"):
-            written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
+            written = self.groups.write(draft.inspection, live, draft.new, draft.attributes.file.replication)
         return self._finish(
-            draft, written, started, lambda found: self.groups.verify(written, draft.new, found)
+            draft, written, started, lambda footers: self.groups.verify(written, draft.new, footers)
         )
 
     def take(self, draft: UnitDraft, staged: StagedUnit) -> WrittenUnit:
@@ -180,7 +180,9 @@ class UnitWriter:
         started = self._services.clock.monotonic() - staged.seconds
         for file in staged.files.data:
             self._services.fs.rename(f"{staged.directory}/{file.name}", f"{draft.new}/{file.name}")
-        return self._finish(draft, [staged.written], started, lambda found: staged.check(draft.new, found))
+        return self._finish(
+            draft, [staged.written], started, lambda footers: staged.check(draft.new, footers)
+        )
 
     def cause(self, plan: UnitPlan, error: Exception | Decision) -> Exception | Decision:
         """Return why a unit is not written.
@@ -227,7 +229,7 @@ class UnitWriter:
         with self._services.phases.during("verify"):
             compacted = list_unit(self._services.fs, new)
             check_left(self._table.facts, self._table.options.bucketing, len(compacted.data))
-            check_all_written(written, draft.before, draft.found.without_rows)
+            check_all_written(written, draft.before, draft.inspection.without_rows)
             warnings += verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
@@ -237,7 +239,7 @@ class UnitWriter:
         return WrittenUnit(
             draft.plan,
             swap,
-            draft.found.codec,
+            draft.inspection.codec,
             draft.attributes,
             seconds,
             (*texts, *warnings),

@@ -70,7 +70,7 @@ class WaveWriter:
     def _run(self, job: Sequence[int], steps: Sequence[Step]) -> list[Step]:
         drafts = [step for step in (steps[number] for number in job) if isinstance(step, UnitDraft)]
         if len(drafts) > 1:
-            return [_or_draft(draft, found) for draft, found in zip(drafts, self._joint.write(drafts))]
+            return [_or_draft(draft, staged) for draft, staged in zip(drafts, self._joint.write(drafts))]
         return [self._write_alone(steps[number]) for number in job]
 
     def _write_alone(self, step: Step) -> Step:
@@ -87,11 +87,11 @@ class WaveWriter:
         return done
 
 
-def _or_draft(draft: UnitDraft, found: StagedUnit | Exception) -> Step:
+def _or_draft(draft: UnitDraft, staged: StagedUnit | Exception) -> Step:
     """Return the step after a joint write: the unit with its files, or its draft, which is then written by itself."""
-    if isinstance(found, StagedUnit):
-        return draft, found
-    log.info("%s is written again, by itself: %s", draft.plan.unit, found)
+    if isinstance(staged, StagedUnit):
+        return draft, staged
+    log.info("%s is written again, by itself: %s", draft.plan.unit, staged)
     return draft
 
 

@@ -90,11 +90,11 @@ class UnitWork(ABC, Generic[Item, Ready]):
     def ended(self, results: Sequence[UnitResult]) -> None:
         """Take note of the results of a wave, before the next one is asked for."""
 
-    def recovered(self, ready: Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:  # noqa: ARG002
+    def recovered(self, ready: Ready, result: UnitResult, swapped: SwapResult | None) -> UnitResult:  # noqa: ARG002
         """Return the result of a unit whose outcome was unknown. By default it is left to the next job.
 
         Args:
-            found: what the recovery did with the unit. It is journaled already.
+            swapped: what the recovery did with the unit. It is journaled already.
         """
         return result
 

@@ -18,14 +18,14 @@ class UnitDraft:
     """A unit that is ready to be written.
 
     Attributes:
-        before: its files, which are inspected (`found`).
+        before: its files, which are inspected (`inspection`).
         new: the URI of its new directory, which is empty, and closed to other accounts.
         seconds: the time that this took.
     """
 
     plan: UnitPlan
     before: FileListing
-    found: Inspection
+    inspection: Inspection
     attributes: UnitAttributes
     new: str
     warnings: tuple[str, ...]

@@ -41,10 +41,10 @@ def check_leftovers(directories: Directories, location: str, rules: WriterRules)
     Raises:
         FileNotFoundError: the directory above the unit is missing too.
     """
-    found = [
+    leftovers = [
         entry.path
         for entry in directories(parent(location)).suspects(name_of(location), rules)
         if legacy_leftovers.is_leftover_of(entry.path, [location])
     ]
-    if found:
-        raise Refusal(RefusalCode.LEGACY_LEFTOVER, legacy_leftovers.described(found))
+    if leftovers:
+        raise Refusal(RefusalCode.LEGACY_LEFTOVER, legacy_leftovers.described(leftovers))

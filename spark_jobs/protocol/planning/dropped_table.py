@@ -49,15 +49,15 @@ def dropped_tables(services: Services, layers: Layers, location: str) -> list[Dr
     Raises:
         Unsafe: a journal cannot be read.
     """
-    found = []
+    tables = []
     for key in (("partition",), ()):
         facts = _placeholder(location, key)
         finder = _finder(services, layers, facts)
         runs = finder.all()
         names = [run.table for run in finder.settled(runs)] + [run.state.table for run in runs]
         if names:
-            found.append(_table(services, layers, _described(facts, names[-1], runs)))
-    return found
+            tables.append(_table(services, layers, _described(facts, names[-1], runs)))
+    return tables
 
 
 def with_users(tables: Sequence[DroppedTable]) -> list[DroppedTable]:
@@ -68,14 +68,14 @@ def with_users(tables: Sequence[DroppedTable]) -> list[DroppedTable]:
     """
     if not tables:
         return []
-    found = [(table, _runs(table)) for table in tables]
+    readable = [(table, _runs(table)) for table in tables]
     users = LocationUsers(
-        tables[0].services, [place for table, runs in found for place in _places(table, runs)]
+        tables[0].services, [place for table, runs in readable for place in _places(table, runs)]
     )
-    for table, runs in found:
+    for table, runs in readable:
         for home in _homes(table, runs):
             users.check_home(home)  # guard: location_of_table
-    return [replace(table, used=_used(runs, users)) for table, runs in found]
+    return [replace(table, used=_used(runs, users)) for table, runs in readable]
 
 
 def _used(runs: Sequence[Run], users: LocationUsers) -> dict[str, str]:

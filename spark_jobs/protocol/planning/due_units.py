@@ -78,9 +78,9 @@ class DueUnits:
         if not self.conditions.given:
             return Judge(self.conditions, now)
         done = self._swapped()
-        found = [unit for plan in plans if (unit := candidate_of(plan, now)) and unit.key not in done]
+        candidates = [unit for plan in plans if (unit := candidate_of(plan, now)) and unit.key not in done]
         deferred = self._deferred.read() if self.conditions.triggers else {}
-        return Judge.of(self.conditions, [*found, *done.values()], self._of_log(), now, deferred)
+        return Judge.of(self.conditions, [*candidates, *done.values()], self._of_log(), now, deferred)
 
     def _swapped(self) -> dict[str, Candidate]:
         """Return the units that the resumed run has swapped, as they were before."""
@@ -93,14 +93,14 @@ class DueUnits:
         if not self.conditions.of_log:
             return LogFigures()
         try:
-            found = self._read_log()
+            log_figures = self._read_log()
         except (LakekeeperError, OSError) as error:
             log.warning("when %s was compacted last is not known: %s", self._table.facts.name, error)
             return LogFigures()
-        if found.last and found.last - self._table.services.now() > AHEAD:
-            text = f"the last compaction is of {found.last:%Y-%m-%d}, so that trigger_interval does not count"
+        if log_figures.last and log_figures.last - self._table.services.now() > AHEAD:
+            text = f"the last compaction is of {log_figures.last:%Y-%m-%d}, so that trigger_interval does not count"
             self.warnings.append(WarningCode.TIME_IN_FUTURE.text(text))
-        return found
+        return log_figures
 
     def _read_log(self) -> LogFigures:
         """Return the figures of the newest snapshots that are not of the resumed run."""

@@ -74,8 +74,8 @@ def _checked(
         checked = pool.map(checks.check, _parts(due))
         total = _amount(unit for unit, _ in due)
         parts = list(with_progress(services.clock, "read the footers of", total, checked, _amount))
-    found = {unit.unit.key: unit for part in parts for unit in part}
-    return [found.get(unit.unit.key, unit) for unit in table.units]
+    by_key = {unit.unit.key: unit for part in parts for unit in part}
+    return [by_key.get(unit.unit.key, unit) for unit in table.units]
 
 
 def _amount(units: Iterable[UnitPlan]) -> Amount:
@@ -119,19 +119,19 @@ class _FooterChecks:
     def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
         """Return units, refused or healthy by their footers. If one cannot be read, the compaction reports it."""
         try:
-            found = self._read(part)
+            answers = self._read(part)
         except (OSError, LakekeeperError) as error:
             if len(part) > 1:  # One of the units prevents the reading of the others.
                 return [unit for each in part for unit in self.check([each])]
             return [self._refused(part[0][0], error)]
-        return [self._check(unit, inputs.files, footers) for (unit, inputs), footers in zip(part, found)]
+        return [self._check(unit, inputs.files, footers) for (unit, inputs), footers in zip(part, answers)]
 
     def _read(self, part: Sequence[_Due]) -> list[list[list[Footer]]]:
         """Return the footers of each unit: those of the files to rewrite, and those of the files to copy, if any."""
         parts = [parts_of(self._table, unit.unit.location, inputs.files) for unit, inputs in part]
         directories = [directory for each in parts for directory in each]
-        found = iter(self._services.footers.read(directories, self._table.file_format))
-        return [[next(found) for _ in each] for each in parts]
+        footers = iter(self._services.footers.read(directories, self._table.file_format))
+        return [[next(footers) for _ in each] for each in parts]
 
     def _refused(self, unit: UnitPlan, error: Exception) -> UnitPlan:
         if isinstance(error, Unreadable) and self._in_use(unit, error):
@@ -151,27 +151,29 @@ class _FooterChecks:
 
     def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Sequence[Footer]]) -> UnitPlan:
         try:
-            found = inspect_parts(self._encoding, self._table, unit.unit.location, files, footers)
+            inspection = inspect_parts(self._encoding, self._table, unit.unit.location, files, footers)
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
-        if isinstance(found, Irreducible):
-            return unit.irreducible(found, self._table.options)
+        if isinstance(inspection, Irreducible):
+            return unit.irreducible(inspection, self._table.options)
         if self._listed_after:
             read = files_to_rewrite(self._table, files)
             self._store.keep(unit.unit.location, read, footers[0], self._listed_after)
-            return replace(unit.judged(self._basis), warnings=found.unkept)
-        return replace(unit.judged(self._basis), engine=found.engines or None, warnings=found.unkept)
+            return replace(unit.judged(self._basis), warnings=inspection.unkept)
+        return replace(
+            unit.judged(self._basis), engine=inspection.engines or None, warnings=inspection.unkept
+        )
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how files are written. Thousands of units have the same profile, but for rows and figures."""
         key = repr(replace(profile, rows=None, statistics={}, warnings=()))
         if key not in self._encodings:
             self._encodings[key] = self._ask(profile, file_format)
-        found = self._encodings[key]
-        if isinstance(found, Refusal):
+        encoding = self._encodings[key]
+        if isinstance(encoding, Refusal):
             # A new one, because each raise adds to the traceback, and so keeps what it refers to.
-            raise Refusal(RefusalCode[found.code], found.reason, found.command)
-        return found
+            raise Refusal(RefusalCode[encoding.code], encoding.reason, encoding.command)
+        return encoding
 
     def _ask(self, profile: Profile, file_format: str) -> Encoding | Refusal:
         try:

@@ -50,8 +50,8 @@ def inspect(
     if early is not None:
         return early
     with reading():
-        found = services.footers.read(parts_of(table, location, files), table.file_format)
-    return inspect_parts(services.rewriter.encoding, table, location, files, found)
+        footers = services.footers.read(parts_of(table, location, files), table.file_format)
+    return inspect_parts(services.rewriter.encoding, table, location, files, footers)
 
 
 def parts_of(table: TablePlan, location: str, files: FileListing) -> list[tuple[str, FileListing]]:
@@ -73,8 +73,8 @@ def groups_of(
 
     It raises the other errors of `inspect`.
     """
-    found = read_footers(services, table, location, files)
-    return _inspected(services.rewriter.encoding, table, location, files, found)[0].groups
+    footers = read_footers(services, table, location, files)
+    return _inspected(services.rewriter.encoding, table, location, files, footers)[0].groups
 
 
 def inspect_parts(
@@ -89,15 +89,15 @@ def inspect_parts(
         return inspect_footers(encoding, table, location, files, parts[0])
     choice, (small, large) = table.choice(files), parts
     # As a check reads them, which reads all files together: the numbers of groups depend on it.
-    found = sorted([*small, *large], key=lambda footer: footer.name)  # guard: groups_by_name
-    whole = inspect_footers(encoding, table, location, files, merged(found))
+    all_footers = sorted([*small, *large], key=lambda footer: footer.name)  # guard: groups_by_name
+    whole = inspect_footers(encoding, table, location, files, merged(all_footers))
     if isinstance(whole, Irreducible):
         return whole
-    used = _names(footers.with_rows(found))
+    used = _names(footers.with_rows(all_footers))
 
-    def of_groups(files: FileListing, found: Sequence[Footer]) -> Iterator[FileGroup]:
+    def of_groups(files: FileListing, footers_: Sequence[Footer]) -> Iterator[FileGroup]:
         for group in whole.groups:
-            part = [footer for footer in found if footer.name in used & group.names]
+            part = [footer for footer in footers_ if footer.name in used & group.names]
             if part:
                 yield replace(_group(encoding, table, files, part), number=group.number)
 
@@ -109,7 +109,7 @@ def inspect_parts(
         whole,
         groups=tuple(of_groups(choice.rewritten, small)),
         copied=tuple(copied),
-        without_rows=_names(found) - used,
+        without_rows=_names(all_footers) - used,
     )
 
 
@@ -124,8 +124,8 @@ def _by_kept_footers(
         if footers is None:
             return None
         large = services.footers.read(copied, table.file_format) if copied else []
-        found = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
-        if isinstance(found, Irreducible):
+        inspection = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
+        if isinstance(inspection, Irreducible):
             return None  # All footers decide whether it is so.
     except OtherVersion:
         raise
@@ -133,7 +133,7 @@ def _by_kept_footers(
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None
     log.info("%s: the footers of %d files are those of the analysis", location, len(due.files))
-    return replace(found, by_kept_footers=True)
+    return replace(inspection, by_kept_footers=True)
 
 
 #: Returns how files of a profile are written. Raises Refusal.
@@ -141,12 +141,12 @@ GetEncoding = Callable[[Profile, str], Encoding]
 
 
 def inspect_footers(
-    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
+    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, footers: Sequence[Footer]
 ) -> Inspection | Irreducible:
     """Return what the footers of a unit's files say, like `inspect`, whose errors it raises."""
     bucketing = table.options.bucketing
     check_no_bucket_files(table.facts, bucketing, [file.name for file in files.data])
-    inspection, reason = _inspected(encoding, table, location, files, found)
+    inspection, reason = _inspected(encoding, table, location, files, footers)
     choice = table.choice(files)
     left = _target_files(inspection, choice, table.options.thresholds())
     count = len(choice.rewritten.data) + len(choice.copied.data)
@@ -162,27 +162,27 @@ def inspect_footers(
 
 
 def _inspected(
-    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
+    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, inspected: Sequence[Footer]
 ) -> tuple[Inspection, str | None]:
     """Return the groups of a unit's files, and why they are several."""
-    if not found:
+    if not inspected:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
-    _check_complete(location, files, found)
+    _check_complete(location, files, inspected)
     check_names(location, files)
-    used = footers.with_rows(found)
+    used = footers.with_rows(inspected)
     parts = file_groups.grouped(used, _by_position(table))
     groups = tuple(
         replace(_group(encoding, table, files, part), number=number)
         for number, part in enumerate(parts.footers)
     )
-    inspection = Inspection(groups, several=len(groups) > 1, without_rows=_names(found) - _names(used))
+    inspection = Inspection(groups, several=len(groups) > 1, without_rows=_names(inspected) - _names(used))
     _check_positions(table, used, inspection)
     return inspection, parts.reason
 
 
-def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) -> None:
+def _check_complete(location: str, files: FileListing, footers: Sequence[Footer]) -> None:
     """Raise LakekeeperError unless each file with content has one footer: rows of another one would be left out."""
-    described = sorted(name for footer in found for name in footer.names)
+    described = sorted(name for footer in footers for name in footer.names)
     if described != [file.name for file in with_footers(files).files]:  # guard: each_file_has_a_footer
         raise LakekeeperError(f"the footers that were read in {location} are not those of its files")
 
@@ -207,8 +207,8 @@ def _check_encoding(table: TablePlan, part: Sequence[Footer]) -> None:
         )
 
 
-def _names(found: Sequence[Footer]) -> frozenset[str]:
-    return frozenset(name for footer in found for name in footer.names)
+def _names(footers: Sequence[Footer]) -> frozenset[str]:
+    return frozenset(name for footer in footers for name in footer.names)
 
 
 def _by_position(table: TablePlan) -> bool:
@@ -219,16 +219,16 @@ def _by_position(table: TablePlan) -> bool:
     )  # guard: readers_by_position
 
 
-def _target_files(found: Inspection, choice: Choice, thresholds: Thresholds) -> int:
+def _target_files(inspection: Inspection, choice: Choice, thresholds: Thresholds) -> int:
     """Return the number of files after a compaction: those that are copied, and those of each group."""
     kept = frozenset(file.name for file in choice.copied.data)
-    parts = [group.without(kept) for group in found.groups]
+    parts = [group.without(kept) for group in inspection.groups]
     return len(kept) + sum(part.target_files(thresholds) for part in parts if part.files.data)
 
 
-def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Inspection) -> None:
+def _check_positions(table: TablePlan, footers: Sequence[Footer], inspection: Inspection) -> None:
     """Raise Refusal if columns are matched by position and differ between files."""
-    nameless = any(FORMATS[table.file_format].by_position(footer.leaves) for footer in found)
+    nameless = any(FORMATS[table.file_format].by_position(footer.leaves) for footer in footers)
     uniform = len(inspection.groups) == 1 and inspection.groups[0].profile.uniform
     if (positional(table.facts) or nameless) and not uniform:  # guard: columns_by_position
         raise Refusal(
@@ -239,7 +239,7 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
     if nameless and sorted_by:  # guard: sorted_by_name
         raise Refusal(
             RefusalCode.POSITIONAL,
-            f"the files of {table.facts.name} name their columns {', '.join(list(found[0].leaves)[:2])}, ..., so that"
+            f"the files of {table.facts.name} name their columns {', '.join(list(footers[0].leaves)[:2])}, ..., so that"
             f" rows cannot be sorted by {sorted_by[0]}",
         )
 
@@ -247,8 +247,8 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
     """Return the footers of the files that are not empty."""
     with reading():
-        (found,) = services.footers.read([(location, with_footers(listing))], table.file_format)
-    return found
+        (footers,) = services.footers.read([(location, with_footers(listing))], table.file_format)
+    return footers
 
 
 def with_footers(listing: FileListing) -> FileListing:

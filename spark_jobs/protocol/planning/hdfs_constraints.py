@@ -121,10 +121,10 @@ class HdfsConstraints:
         if unit.inputs is None:
             return _REPLICATION
         try:
-            found = self._fs.attributes(f"{unit.unit.location}/{unit.inputs.files.data[0].name}")
+            attributes = self._fs.attributes(f"{unit.unit.location}/{unit.inputs.files.data[0].name}")
         except OSError:
             return _REPLICATION
-        return found.replication or 1
+        return attributes.replication or 1
 
     def _look_for_quotas(self, base: str) -> list[Quota]:
         """Return the quotas of the table's root, if the home is in it, and of the directories in `quota_folders`.
@@ -134,11 +134,11 @@ class HdfsConstraints:
         """
         named = [self._fs.qualify(directory) for directory in self._options.quota_folders]
         directories = [directory for directory in named if is_below(base, directory) or base == directory]
-        found = [
+        quotas = [
             self._quota(directory)
             for directory in dict.fromkeys([*([base] if base == self._root else []), *directories])
         ]
-        return [quota for quota in found if quota is not None]
+        return [quota for quota in quotas if quota is not None]
 
     def _quota(self, directory: str) -> Quota | None:
         try:

@@ -33,8 +33,10 @@ class Directory:
     def partitions_of(self, key: str) -> list[Status]:
         """Return the directories that look like those of a partition key, but for what Lakekeeper 0.0.6 has left."""
         start = f"{key}=".casefold()
-        found = [entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)]
-        return [entry for entry in found if not is_leftover(entry.name)]
+        entries = [
+            entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)
+        ]
+        return [entry for entry in entries if not is_leftover(entry.name)]
 
     def suspects(self, name: str, rules: WriterRules) -> list[Status]:
         """Return what may prevent the compaction of a directory of this name.
@@ -61,11 +63,11 @@ class Directory:
     @cached_property
     def _leftovers(self) -> Mapping[str, list[_Placed]]:
         """Return the leftovers by the names of the directories that they may be of."""
-        found: dict[str, list[_Placed]] = defaultdict(list)
+        placed: dict[str, list[_Placed]] = defaultdict(list)
         for i, entry in enumerate(self._entries):
             for name in _origins(entry.name) if is_leftover(entry.name) else ():
-                found[name].append((i, entry))
-        return dict(found)
+                placed[name].append((i, entry))
+        return dict(placed)
 
 
 def _origins(leftover: str) -> Iterator[str]:

@@ -28,9 +28,9 @@ def check_outside(fs: FileSystem, directories: Directories, trust: Trust, locati
     if location == root or is_below(location, root):
         return
     check_server(fs, location)
-    found = fs.status(location)
-    if found is not None:
-        trust.check_partition(found)  # guard: owner_of_partition_outside
+    status = fs.status(location)
+    if status is not None:
+        trust.check_partition(status)  # guard: owner_of_partition_outside
     for directory in _table_roots(location):
         check_marks(directories(directory).names, directory)  # guard: table_format_marks_outside
 
@@ -46,9 +46,9 @@ def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[
     for unit in run.state.units.values():
         live = unit.swap.live
         may_change = unit.kind in INTENTS or (live in places and not unit.final)
-        found = fs.status(live) if may_change and not is_below(live, root) else None
-        if found is not None:
-            trust.check_partition(found)
+        status = fs.status(live) if may_change and not is_below(live, root) else None
+        if status is not None:
+            trust.check_partition(status)
 
 
 def check_server(fs: FileSystem, location: str) -> None:

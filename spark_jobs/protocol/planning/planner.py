@@ -146,7 +146,7 @@ class Planner:
             rules,
             tuple(warnings),
             self._services.rewriter.slots,
-            origins.found() if origins else None,
+            origins.origins() if origins else None,
             reason=self._not_registered(),
             notes=(
                 *([WarningCode.PARTITION_NOT_FOUND.text(all_not_found(gone))] if gone else []),
@@ -184,15 +184,17 @@ class Planner:
         if not self._table.partitioned or self._table.units:
             return None
         try:
-            found = self._directories(self._table.root).partitions_of(self._table.facts.partition_keys[0])
+            partitions = self._directories(self._table.root).partitions_of(
+                self._table.facts.partition_keys[0]
+            )
         except FileNotFoundError:
             return None
-        if not found:
+        if not partitions:
             return None
         return (
-            f"{len(found)} director{'y' if len(found) == 1 else 'ies'} in {self._table.root} look like partitions, such"
-            f" as {found[0].name}, but the metastore has no partition of the table. To register them:"
-            f" {repair(self._table.facts.name)}"
+            f"{len(partitions)} director{'y' if len(partitions) == 1 else 'ies'} in {self._table.root} look like"
+            f" partitions, such as {partitions[0].name}, but the metastore has no partition of the table. To"
+            f" register them: {repair(self._table.facts.name)}"
         )
 
     def _check_single(self, units: Sequence[UnitPlan]) -> None:

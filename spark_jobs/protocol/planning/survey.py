@@ -87,11 +87,11 @@ class Survey:
         if not known:
             return plan
         basis_ = self.basis
-        found = {
+        refusals = {
             unit.unit.key: known_refusal(known, unit.unit, unit.fingerprint, basis_, options.verify)
             for unit in due
         }
-        units = ((unit, found.get(unit.unit.key)) for unit in plan.units)
+        units = ((unit, refusals.get(unit.unit.key)) for unit in plan.units)
         return replace(plan, units=tuple(unit.judged(basis_, why) if why else unit for unit, why in units))
 
     def remember(self, plan: TablePlan, refused: Mapping[str, Refusal]) -> TablePlan:

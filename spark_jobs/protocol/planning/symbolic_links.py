@@ -14,8 +14,8 @@ def check_no_link(directories: Directories, location: str) -> None:
     A swap would rename the link. A relative one leads nowhere then, and what others write where it has led would be in
     no table any more.
     """
-    found = directories(parent(location)).by_path.get(location)
-    if found is not None and found.link:  # guard: units_are_no_links
+    entry = directories(parent(location)).by_path.get(location)
+    if entry is not None and entry.link:  # guard: units_are_no_links
         raise Refusal(
             RefusalCode.SYMLINK,
             f"{location} is a symbolic link, which a swap would rename instead of the files. Set the location to the"

@@ -37,8 +37,8 @@ def unregistered(runs: Sequence[Run], units: Collection[Unit]) -> list[Unit]:
     no compaction would be started that puts the directory back.
     """
     known = {unit.key for unit in units}
-    found = (state.swap.unit for run in runs for state in run.state.of_kind(*journal.INTENTS))
-    return [unit for unit in dict.fromkeys(found) if unit.key not in known]
+    swapped = (state.swap.unit for run in runs for state in run.state.of_kind(*journal.INTENTS))
+    return [unit for unit in dict.fromkeys(swapped) if unit.key not in known]
 
 
 def in_use(runs: Sequence[Run], location: str) -> Refusal | None:

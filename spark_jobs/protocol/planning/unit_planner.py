@@ -79,23 +79,23 @@ class UnitPlanner:
 
     def plan(self, units: Sequence[Unit], pool: Pool) -> list[UnitPlan]:
         """Return the plans of units. Errors are part of the plans: one unit must not stop the others."""
-        found = [_Work(unit) for unit in units]
-        _all(pool.map(lambda work: self._try(work, self._check), found))
-        self._list_parents(_open(found), pool)
-        for work in _open(found):
+        works = [_Work(unit) for unit in units]
+        _all(pool.map(lambda work: self._try(work, self._check), works))
+        self._list_parents(_open(works), pool)
+        for work in _open(works):
             self._try(work, self._from_earlier)
-        self._list_units(_open(found), pool)
-        judge = self.due.judge(_plans(found))
+        self._list_units(_open(works), pool)
+        judge = self.due.judge(_plans(works))
         unlisted = [
-            work for work in found if work.unlisted and work.plan and judged(work.plan, judge).flagged
+            work for work in works if work.unlisted and work.plan and judged(work.plan, judge).flagged
         ]
         if unlisted:
             self._list_units(unlisted, pool)
-        return [judged(plan, judge) for plan in _plans(found)]
+        return [judged(plan, judge) for plan in _plans(works)]
 
-    def _list_units(self, found: Sequence[_Work], pool: Pool) -> None:
-        numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(found))
-        listed = with_progress(self.table.services.clock, "listed", Amount(len(found)), numbers, Amount)
+    def _list_units(self, works: Sequence[_Work], pool: Pool) -> None:
+        numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(works))
+        listed = with_progress(self.table.services.clock, "listed", Amount(len(works)), numbers, Amount)
         _all(listed)
 
     def _try(self, work: _Work, act: Callable[[_Work], UnitPlan | None]) -> None:
@@ -124,9 +124,9 @@ class UnitPlanner:
             nothing = FileListing(())
             return UnitPlan.listed(work.unit, nothing, assess(nothing, self.table.options.thresholds()))
 
-    def _list_parents(self, found: Iterable[_Work], pool: Pool) -> None:
+    def _list_parents(self, works: Iterable[_Work], pool: Pool) -> None:
         """List the directories that contain units, if figures may be known. After an error they are listed again."""
-        paths = dict.fromkeys(parent(work.unit.location) for work in found if self.table.partitioned)
+        paths = dict.fromkeys(parent(work.unit.location) for work in works if self.table.partitioned)
         lacking = [path for path in paths if path not in self.directories]
         for part, listings in zip(_parts(lacking), pool.map(self._list, _parts(lacking))):
             for path, entries in zip(part, listings):
@@ -165,17 +165,17 @@ class UnitPlanner:
         if not self.table.partitioned:
             return None
         try:
-            found = self.directories(parent(unit.location)).by_path.get(unit.location)
+            entry = self.directories(parent(unit.location)).by_path.get(unit.location)
         except FileNotFoundError:
             return None
-        return found.mtime if found else None
+        return entry.mtime if entry else None
 
-    def _list_and_plan(self, found: Sequence[_Work]) -> int:
+    def _list_and_plan(self, works: Sequence[_Work]) -> int:
         """List units and set their plans. Return how many they are."""
-        listings = self.table.services.fs.list_each([work.unit.location for work in found])
-        for work, entries in zip(found, listings):
+        listings = self.table.services.fs.list_each([work.unit.location for work in works])
+        for work, entries in zip(works, listings):
             self._try(work, lambda work, entries=entries: self._plan(work, entries))  # type: ignore[misc]
-        return len(found)
+        return len(works)
 
     def _plan(self, work: _Work, entries: Sequence[Status] | OSError) -> UnitPlan:
         if isinstance(entries, OSError):
@@ -221,11 +221,11 @@ class UnitPlanner:
         eligibility.check_literal(unit.location)
         legacy_leftovers.check_not_of(unit, self._locations)
         what = f"partition {unit} of {facts.name}" if unit.spec else f"table {facts.name}"
-        found = eligibility.check_storage(storage, what)
-        if found != facts.storage.format:  # guard: partition_format
+        refusal = eligibility.check_storage(storage, what)
+        if refusal != facts.storage.format:  # guard: partition_format
             raise Refusal(
                 RefusalCode.SERDE,
-                f"partition {unit} is stored as {found}, its table as {facts.storage.format}",
+                f"partition {unit} is stored as {refusal}, its table as {facts.storage.format}",
             )
         check_buckets_of_partition(facts, self.table.options.bucketing, storage, what)
         eligibility.check_properties(facts, storage, what)
@@ -241,12 +241,12 @@ def _replication(files: FileListing, entries: Sequence[Status]) -> int | None:
     return next((entry.replication for entry in entries if entry.name == first), None)
 
 
-def _open(found: Iterable[_Work]) -> list[_Work]:
-    return [work for work in found if work.plan is None]
+def _open(works: Iterable[_Work]) -> list[_Work]:
+    return [work for work in works if work.plan is None]
 
 
-def _plans(found: Iterable[_Work]) -> list[UnitPlan]:
-    return [work.plan for work in found if work.plan is not None]
+def _plans(works: Iterable[_Work]) -> list[UnitPlan]:
+    return [work.plan for work in works if work.plan is not None]
 
 
 def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

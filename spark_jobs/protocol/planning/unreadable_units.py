@@ -12,8 +12,8 @@ from spark_jobs.protocol.file_system import DataDirectories
 def in_use(fs: DataDirectories, unit: UnitPlan, error: Unreadable) -> bool:
     """Tell whether the file was changed since it was listed, or is being written: then nothing is wrong with it."""
     name, listed = name_of(error.path), _listed(unit, error)
-    found = fs.status(f"{unit.unit.location}/{name}")
-    if found is None or listed is None or (found.length, found.mtime) != (listed.length, listed.mtime):
+    status = fs.status(f"{unit.unit.location}/{name}")
+    if status is None or listed is None or (status.length, status.mtime) != (listed.length, listed.mtime):
         return True
     return bool(fs.open_files(unit.unit.location, [name]))  # guard: unreadable_because_open
 

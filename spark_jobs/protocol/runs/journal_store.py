@@ -196,8 +196,8 @@ class Journal:
             Refusal: the owner of a file is not trusted.
             OutOfPlace: a directory has the name of a record. No record can be published or read in its place.
         """
-        found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
-        files = {int(match[1]): status for match, status in found if match}
+        matches = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
+        files = {int(match[1]): status for match, status in matches if match}
         for status in files.values():
             if status.is_dir:  # guard: records_are_files
                 raise OutOfPlace(status.path, "a directory with the name of a journal record")

@@ -185,10 +185,10 @@ class LeaseSet:
 
     def clocks(self) -> list[datetime]:
         """Return the time now by each clock that is known: that of this driver, and with a lease the file system's."""
-        found, elapsed = [self._services.now()], self._services.clock.monotonic()
+        times, elapsed = [self._services.now()], self._services.clock.monotonic()
         for lease in self._held.values():
-            found.append(time_of(lease.taken) + timedelta(seconds=elapsed - lease.since))
-        return found
+            times.append(time_of(lease.taken) + timedelta(seconds=elapsed - lease.since))
+        return times
 
     def _acquire(self, home: str) -> Lease:
         """Wait for the current owner, then create the next lease.

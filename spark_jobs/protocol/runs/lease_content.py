@@ -32,15 +32,15 @@ def read_content(fs: RecordFiles, path: str, length: int | None = None) -> Mappi
             status = fs.status(path)
             length = status.length if status else 0
         check_length(length, _MOST_BYTES)
-        found = parsed(fs.read(path))
+        content = parsed(fs.read(path))
     except (OSError, *DECODING_ERRORS):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def described(content: Mapping[str, Any]) -> str | None:
     """Return who holds a lease, by what its file says; None if that has another form."""
-    found = {name: str(content[name]) for name in _FORMS if type(content.get(name)) in (str, int)}
-    if not all(form.fullmatch(found.get(name, "")) for name, form in _FORMS.items()):  # guard: lease_texts
+    fields = {name: str(content[name]) for name in _FORMS if type(content.get(name)) in (str, int)}
+    if not all(form.fullmatch(fields.get(name, "")) for name, form in _FORMS.items()):  # guard: lease_texts
         return None
-    return f"{found['verb']} on {found['host']}, process {found['pid']}, since {found['since']}"
+    return f"{fields['verb']} on {fields['host']}, process {fields['pid']}, since {fields['since']}"

@@ -26,9 +26,9 @@ def writing_in(fs: RecordFiles, directory: str, *, with_content: bool = False) -
 def _remedy(fs: RecordFiles, directory: str, *, with_content: bool) -> str:
     """Return nothing for a directory that is missing, or that belongs to the account of the job."""
     try:
-        found, user = fs.status(directory), fs.user()
+        status, user = fs.status(directory), fs.user()
     except OSError:
         return ""
-    if found is None or found.owner in ("", user):
+    if status is None or status.owner in ("", user):
         return ""
-    return not_writable(directory, found.owner, user, with_content=with_content)
+    return not_writable(directory, status.owner, user, with_content=with_content)

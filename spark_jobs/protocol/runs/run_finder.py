@@ -31,11 +31,11 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
     root = facts.storage.location
     local = root.startswith("file:")
     places = [unit.location for unit in units if may_have_runs(unit.location)]
-    found = [
+    homes_ = [
         Home.of_table(root, bool(facts.partition_keys)),
         *(Home.of(root, place) for place in places if local or not place.startswith("file:")),
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(homes_))
 
 
 class TableRuns:
@@ -79,14 +79,14 @@ class TableRuns:
     def all(self) -> list[Run]:
         """Return all runs, the oldest first."""
         paths = list(self._homes)
-        found: dict[str, Run] = {}
+        runs: dict[str, Run] = {}
         while paths:
             path = paths.pop()
             for run in self._in(path):
-                if run.directory not in found:
-                    found[run.directory] = run
+                if run.directory not in runs:
+                    runs[run.directory] = run
                     paths.extend(home for home in self._followed(run.state.homes) if home != path)
-        return _oldest_first(found.values())
+        return _oldest_first(runs.values())
 
     def settled(self, runs: Iterable[Run]) -> list[SettledRun]:
         """Return the settled runs whose directories are deleted, oldest first.
@@ -96,24 +96,24 @@ class TableRuns:
                 in the record counts by its journal: a job may have died, or been fenced off, after it had published
                 the record and before it had moved the directory away.
         """
-        found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
-        ids = {run.run_id for run in found}
+        own = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
+        ids = {run.run_id for run in own}
         present = {run.state.directory_id for run in runs if run.run_id in ids}
-        return sorted((run for run in found if run.directory_id not in present), key=lambda run: run.started)
+        return sorted((run for run in own if run.directory_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:
         """Return the unfinished runs. Of a finished run only the last record is read."""
         paths = sorted(set(self._homes))
-        found: list[Run] = []
+        runs: list[Run] = []
         for path in paths:
             for directory, identity in self._directories(path):
-                named = self._followed(self._add_unfinished(directory, identity, found))
+                named = self._followed(self._add_unfinished(directory, identity, runs))
                 paths += sorted(set(named) - set(paths))
-        return _oldest_first(run for run in found if run.is_of(self._table, self._location))
+        return _oldest_first(run for run in runs if run.is_of(self._table, self._location))
 
     def _in(self, home: str) -> list[Run]:
-        found = [self._run(directory, identity) for directory, identity in self._directories(home)]
-        return [run for run in found if run is not None and run.is_of(self._table, self._location)]
+        runs = [self._run(directory, identity) for directory, identity in self._directories(home)]
+        return [run for run in runs if run is not None and run.is_of(self._table, self._location)]
 
     def _journal(self, directory: Status) -> Journal:
         trust = RunDirectoryTrust(self._trust_in(parent(directory.path)), directory)
@@ -148,8 +148,8 @@ class TableRuns:
         identity = self._fs.identity(home) if directories else None
         return [(directory, identity) for directory in directories]
 
-    def _add_unfinished(self, directory: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
-        """Add the run to `found` if it is unfinished. Return the homes that it names."""
+    def _add_unfinished(self, directory: Status, identity: str | None, runs: list[Run]) -> Sequence[str]:
+        """Add the run to `runs` if it is unfinished. Return the homes that it names."""
         try:
             with _readable(directory.path):
                 last = self._journal(directory).last()
@@ -164,7 +164,7 @@ class TableRuns:
             return closing.homes  # guard: homes_by_journal
         run = self._run(directory, identity)
         if run is not None and run.state.unfinished:
-            found.append(run)
+            runs.append(run)
         return run.state.homes if run else ()
 
     def _run(self, directory: Status, identity: str | None) -> Run | None:

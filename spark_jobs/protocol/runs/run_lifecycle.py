@@ -123,11 +123,11 @@ def close_to_others(fs: FileSystem, directory: str, turns: bool) -> None:
 
     The records in a run's directory count only if no other account can create them. With `turns`, the group may write.
     """
-    found, unwanted = fs.attributes(directory), 0o002 if turns else 0o022
-    if not found.mode & unwanted:
+    attributes, unwanted = fs.attributes(directory), 0o002 if turns else 0o022
+    if not attributes.mode & unwanted:
         return
     for lost in fs.set_attributes(
-        directory, replace(found, mode=found.mode & ~unwanted)
+        directory, replace(attributes, mode=attributes.mode & ~unwanted)
     ):  # guard: run_folder_closed
         raise Refusal(
             RefusalCode.NOT_WRITABLE,

@@ -106,10 +106,10 @@ class SettledStore:
     def _published(self) -> dict[int, Status]:
         """Return the records by number. Raise Refusal if one is of an account that is not trusted."""
         try:
-            found = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.directory)]
+            matches = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.directory)]
         except FileNotFoundError:
             return {}
-        files = {int(match[1]): status for match, status in found if match and not status.is_dir}
+        files = {int(match[1]): status for match, status in matches if match and not status.is_dir}
         directory = self._fs.status(self.directory) if files else None
         if directory is not None:
             owners = {file.owner for file in files.values()}

@@ -92,8 +92,8 @@ class Trust:
 
     def _owner(self) -> str:
         """Return the owner of the root; empty while it is missing, as between the renames of an unpartitioned table."""
-        found = self._fs.status(self._root) if self._root is not None else None
-        return found.owner if found else ""
+        status = self._fs.status(self._root) if self._root is not None else None
+        return status.owner if status else ""
 
 
 class RunDirectoryTrust:

@@ -99,7 +99,7 @@ class _Others:
 
 def _by_live(fs: FileSystem, directory: str) -> dict[str, list[tuple[str, str]]]:
     """Return the directories with files that a run has of each live directory, with their kinds."""
-    home, found = Home(parent(directory)), dict[str, list[tuple[str, str]]]()
+    home, listed = Home(parent(directory)), dict[str, list[tuple[str, str]]]()
     for entry in fs.list(directory):
         kind = working_directory(entry.name) if entry.is_dir else None
         if kind not in _WITH_ROWS:
@@ -108,8 +108,8 @@ def _by_live(fs: FileSystem, directory: str) -> dict[str, list[tuple[str, str]]]
             relative = path[len(entry.path) + 1 :]
             if kind == "conflict":
                 relative = parent(relative) if "/" in relative else relative
-            found.setdefault(f"{home.base}/{home.directory or relative}", []).append((str(kind), path))
-    return found
+            listed.setdefault(f"{home.base}/{home.directory or relative}", []).append((str(kind), path))
+    return listed
 
 
 def _with_files(fs: FileSystem, directory: str) -> Iterator[str]:

@@ -76,8 +76,8 @@ class WorkingDirectories:
         return []
 
     def _lost(self, source: str, target: str) -> Sequence[LostAttribute]:
-        found = self._fs.attributes(source)
-        return self._fs.set_attributes(target, replace(found, mode=found.mode | WRITABLE))
+        attributes = self._fs.attributes(source)
+        return self._fs.set_attributes(target, replace(attributes, mode=attributes.mode | WRITABLE))
 
     def _close(self, directory: str) -> None:
         """Close a directory to all but its owner.

@@ -102,9 +102,9 @@ class SwapPaths:
         """Return the files of a directory after a question about some of them. The others were closed before it."""
         if len(asked) > _FEW:
             return self._fs.list_files(directory)
-        found = [self._fs.status(f"{directory}/{name}") for name in asked]
+        statuses = [self._fs.status(f"{directory}/{name}") for name in asked]
         others = [file for file in files.files if file.name not in asked]
-        return FileListing.of([*others, *(status.entry() for status in found if status)])
+        return FileListing.of([*others, *(status.entry() for status in statuses if status)])
 
     def explain(self, where: SwapState) -> NoRule:
         """Return the error for a state that a person must resolve."""
@@ -267,11 +267,11 @@ def _last_change(fs: DataDirectories, entry: Status) -> int:
     while left and listed < _MOST_LISTED:
         listed += 1
         try:
-            found = fs.list(left.pop())
+            entries = fs.list(left.pop())
         except OSError:
             continue  # it is gone, or may not be read: what is known counts
-        newest = max([newest, *(each.mtime for each in found)])
-        left += [each.path for each in found if each.is_dir]
+        newest = max([newest, *(each.mtime for each in entries)])
+        left += [each.path for each in entries if each.is_dir]
     return newest
 
 

@@ -59,8 +59,8 @@ class ForwardSwap(SwapExecutor):
         """
         swap = paths.swap
         here = (paths.live, paths.new)
-        for path, found, identity in zip(here, self._fs.identities(here), (swap.live_id, swap.new_id)):
-            if found != identity:
+        for path, present, identity in zip(here, self._fs.identities(here), (swap.live_id, swap.new_id)):
+            if present != identity:
                 raise UnitChanged(f"{path} is a different directory now")
         live = listed_unit(self._fs, paths.live, self._policy.rules)
         check_files(live.entries)  # guard: file_attributes_kept
@@ -153,14 +153,14 @@ class ForwardSwap(SwapExecutor):
         The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
         If it replaced files, or is still active, the swap is reversed at once.
         """
-        found = self._find_blocker(paths, paths.old, paths.swap.originals)
-        if isinstance(found, Blocker):
-            return self._revert(paths, f"a writer is active in {paths.old} ({found.name})")
-        reason = self._replacement_reason(paths, found)
+        blocker = self._find_blocker(paths, paths.old, paths.swap.originals)
+        if isinstance(blocker, Blocker):
+            return self._revert(paths, f"a writer is active in {paths.old} ({blocker.name})")
+        reason = self._replacement_reason(paths, blocker)
         if reason:
             return self._revert(paths, reason)
         # guard: carry_late_files
-        moved_files = move_late_files(self._fs, paths.swap.originals, paths.old, paths.live, found)
+        moved_files = move_late_files(self._fs, paths.swap.originals, paths.old, paths.live, blocker)
         return SwapResult(journal.COMMITTED, moved_files=moved_files)
 
     def _replacement_reason(self, paths: SwapPaths, now: FileListing) -> str | None:
@@ -173,10 +173,10 @@ class ForwardSwap(SwapExecutor):
 
         A directory that was overwritten is the table now.
         """
-        found = self._find_blocker(paths, paths.live, paths.swap.compacted)
-        if isinstance(found, Blocker):
-            raise WriterActive(f"{reason}, and {found}")
-        if differences(paths.swap.compacted, found).lost:
+        blocker = self._find_blocker(paths, paths.live, paths.swap.compacted)
+        if isinstance(blocker, Blocker):
+            raise WriterActive(f"{reason}, and {blocker}")
+        if differences(paths.swap.compacted, blocker).lost:
             return self._overwritten_result(paths)
         self._move_live_to_aside(paths, reason)
         return reason

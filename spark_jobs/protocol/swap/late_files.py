@@ -113,13 +113,13 @@ def move_conflicting_files(fs: DataDirectories, directory: str, live: str) -> in
     Return the number of data files among them.
     """
     try:
-        found = [entry.path for entry in fs.list(directory) if entry.is_dir]
+        directories = [entry.path for entry in fs.list(directory) if entry.is_dir]
     except FileNotFoundError:
         return 0
-    if not found or fs.identity(live) is None:
+    if not directories or fs.identity(live) is None:
         return 0
     moved_files = 0
-    for path in found:
+    for path in directories:
         moved_files += move_late_files(fs, FileListing(()), path, live)
         delete_own_files(fs, FileListing(()), path)
     return moved_files

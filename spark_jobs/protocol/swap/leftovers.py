@@ -53,8 +53,8 @@ def _directories(fs: DataDirectories, directory: str) -> list[str]:
         return []
 
 
-def _delete_rewritten(fs: DataDirectories, found: tuple[Swap, str]) -> None:
-    swap, path = found
+def _delete_rewritten(fs: DataDirectories, item: tuple[Swap, str]) -> None:
+    swap, path = item
     try:
         clear = delete_own_files(fs, swap.compacted, path)
     except OSError as error:

@@ -35,10 +35,10 @@ def leftovers_in(fs: DataDirectories, directory: str, locations: Collection[str]
         OSError: the directory cannot be listed.
     """
     try:
-        found = [entry.path for entry in fs.list(directory) if entry.is_dir]
+        directories = [entry.path for entry in fs.list(directory) if entry.is_dir]
     except FileNotFoundError:
         return []
-    return [path for path in found if is_leftover_of(path, locations)]
+    return [path for path in directories if is_leftover_of(path, locations)]
 
 
 def leftovers_beside(fs: DataDirectories, live: str) -> list[str]:

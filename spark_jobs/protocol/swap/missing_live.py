@@ -25,9 +25,9 @@ def check_stays_missing(services: Services, live: str, base: str) -> None:
         WriterActive: a writer is at work.
     """
     for _ in range(_CHECKS):
-        found = staging_above(services.fs, live, base)
-        if found:
-            raise WriterActive(replacing(live, found.path))
+        staging = staging_above(services.fs, live, base)
+        if staging:
+            raise WriterActive(replacing(live, staging.path))
         if services.fs.status(live) is not None:
             raise WriterActive(f"a writer is replacing {live}, which exists again; run the rollback again")
         services.clock.sleep(_SECONDS)

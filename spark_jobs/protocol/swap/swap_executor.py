@@ -109,10 +109,12 @@ class SwapExecutor(ABC):
             if act is None:
                 raise paths.explain(where)
             try:
-                found = act(paths, problem)
-                if isinstance(found, SwapResult):
+                result = act(paths, problem)
+                if isinstance(result, SwapResult):
                     # guard: conflicts_carried
-                    return replace(found, moved_files=found.moved_files + self._move_conflicting_files(paths))
+                    return replace(
+                        result, moved_files=result.moved_files + self._move_conflicting_files(paths)
+                    )
             except FileSystemError:
                 raise  # guard: late_rename_fenced
             except OSError as error:
@@ -121,7 +123,7 @@ class SwapExecutor(ABC):
                 if errors == _MAX_ERRORS:
                     raise  # guard: intent_stays_open
                 continue
-            problem = found or problem
+            problem = result or problem
         raise WriterActive(f"{swap.live} keeps changing: a writer is active in it; the next run resolves it")
 
     def paths(self, swap: Swap) -> SwapPaths:
@@ -149,10 +151,10 @@ class SwapExecutor(ABC):
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        found = self._find_blocker(paths, directory, known)
-        if isinstance(found, Blocker):
-            raise WriterActive(str(found))
-        return move_late_files(self._fs, known, directory, paths.live, found)
+        blocker = self._find_blocker(paths, directory, known)
+        if isinstance(blocker, Blocker):
+            raise WriterActive(str(blocker))
+        return move_late_files(self._fs, known, directory, paths.live, blocker)
 
     def _find_blocker(self, paths: SwapPaths, directory: str, known: FileListing) -> Blocker | FileListing:
         """Return what keeps the files of a directory from being moved, or else its files.
@@ -216,14 +218,14 @@ class SwapExecutor(ABC):
         return following(max(numbers, default=-1), directory)
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
-        before = found = None
+        before = blocker = None
         for _ in range(_QUIET_CHECKS):
-            found = paths.find_blocker(paths.live, FileListing(()))
-            if isinstance(found, FileListing) and found == before:
+            blocker = paths.find_blocker(paths.live, FileListing(()))
+            if isinstance(blocker, FileListing) and blocker == before:
                 return
-            before = found
+            before = blocker
             self._services.clock.sleep(_QUIET_SECONDS)
-        active = found if isinstance(found, Blocker) else _changing(paths)
+        active = blocker if isinstance(blocker, Blocker) else _changing(paths)
         raise WriterActive(f"a writer recreated {paths.live} during the swap, and {active}")
 
     def _commit_foreign_live(self, paths: SwapPaths, _: str | None) -> SwapResult:

@@ -26,7 +26,7 @@ def origins(*units: list[File]) -> file_origins.Origins:
     counted = FileOrigins(SMALL, NOW)
     for files in units:
         counted.add_unit(files)
-    return counted.found()
+    return counted.origins()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_memory_does_not_grow_with_the_files(monkeypatch: pytest.MonkeyPatch
     assert len(counted._newest) == 1000
     counted.add_unit(files(NOW))
     assert len(counted._recent) == 101
-    assert counted.found().writers[0] == {
+    assert counted.origins().writers[0] == {
         "owner": "etl",
         "pattern": "*",
         "files": 26**3 - 100,

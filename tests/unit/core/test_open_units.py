@@ -31,15 +31,15 @@ def test_a_unit_is_open_since_the_first_analysis_and_counted_once_a_day() -> Non
 
 
 def test_nothing_is_said_of_a_unit_on_its_first_day() -> None:
-    first = OpenUnit(at(1)).found(at(1))
+    first = OpenUnit(at(1)).seen(at(1))
     assert first.on(at(1, 9)) is None
     assert first.on(at(2)) == replace(first, days=2, last="2026-02-02")
 
 
 def test_a_unit_that_no_analysis_has_found_for_long_begins_anew() -> None:
     old = OpenUnit(at(1), 5, "2026-02-05", (attempt(5),))
-    assert old.found(at(13)).days == 6
-    assert old.found(at(14)) == OpenUnit(at(14), 1, "2026-02-14")
+    assert old.seen(at(13)).days == 6
+    assert old.seen(at(14)) == OpenUnit(at(14), 1, "2026-02-14")
     assert old.on(at(14)) is None
 
 

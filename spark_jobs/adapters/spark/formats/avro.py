@@ -28,8 +28,8 @@ class AvroFormat(HeaderFormat):
             schema = schema_key(str(reader.getMetaString("avro.schema")))
             codec = str(reader.getMetaString("avro.codec") or "null")
             start = int(reader.previousSync())
-            found = json.loads(self._mapper.writeValueAsString(reader.getMetaKeys()))
-            keys = check_keys(str(path.toString()), found)
+            entries = json.loads(self._mapper.writeValueAsString(reader.getMetaKeys()))
+            keys = check_keys(str(path.toString()), entries)
             metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()

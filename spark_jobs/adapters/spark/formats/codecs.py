@@ -48,10 +48,10 @@ def loadable_codecs(jvm: Any, conf: Any) -> tuple[list[str], list[str]]:
 def _is_loadable(jvm: Any, conf: Any, name: str, codec: Any) -> bool:
     """Tell whether the factory can create a codec of this class, as it does for each class in the setting."""
     try:
-        found = conf.getClassByNameOrNull(name)
-        if found is None or not codec.isAssignableFrom(found):
+        java_class = conf.getClassByNameOrNull(name)
+        if java_class is None or not codec.isAssignableFrom(java_class):
             return False
-        jvm.org.apache.hadoop.util.ReflectionUtils.newInstance(found, conf)
+        jvm.org.apache.hadoop.util.ReflectionUtils.newInstance(java_class, conf)
     except Exception as error:
         if not is_java_error(error):
             raise

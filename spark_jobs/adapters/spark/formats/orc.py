@@ -226,8 +226,8 @@ class OrcFormat(SparkFormat):
 
     def _fixed(self, zone: str) -> bool:
         """Tell whether the zone has always had the same offset from UTC."""
-        found = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
-        return bool(found.getRules().isFixedOffset())
+        rules = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
+        return bool(rules.getRules().isFixedOffset())
 
 
 def _zones(reader: Any) -> frozenset[str]:

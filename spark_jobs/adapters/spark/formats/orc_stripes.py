@@ -40,8 +40,8 @@ class OrcStripes:
                 f"has an index entry for every {stride} rows, and ORC writes none for fewer than 1000",
                 False,
             )
-        found = json.loads(self._mapper.writeValueAsString(reader.getStripeStatistics()))
-        classes = [[each["@class"] for each in stripe["columnStatistics"]] for stripe in found]
+        statistics = json.loads(self._mapper.writeValueAsString(reader.getStripeStatistics()))
+        classes = [[each["@class"] for each in stripe["columnStatistics"]] for stripe in statistics]
         return by_statistics(self._wanted[text], classes, stripes)
 
     def _statistics_of(self, schema: Any) -> list[tuple[str, str]]:

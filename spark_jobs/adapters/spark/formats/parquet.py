@@ -59,10 +59,10 @@ class ParquetFormat(SparkFormat):
             raise variable
         difference = profile.problem
         for encoding, leaves in self._candidates(profile):
-            found = changed_type(profile.leaves, leaves)
-            if found is None:
+            changed = changed_type(profile.leaves, leaves)
+            if changed is None:
                 return encoding
-            difference = difference or found
+            difference = difference or changed
         obstacle = self._cannot_copy(profile)
         if obstacle is None:
             dates = calendar_settings(profile.calendar, profile.int96_calendar, profile.zone)

@@ -111,11 +111,11 @@ class ParquetFooters:
             for number, (place, listing) in enumerate(directories)
             for file in listing.data
         ]
-        found: list[list[Footer]] = [[] for _ in directories]
+        by_part: list[list[Footer]] = [[] for _ in directories]
         with rarely_collected():
             for number, footers in self._read_all(files):
-                found[number] += footers
-        return [merged(footers) for footers in found]
+                by_part[number] += footers
+        return [merged(footers) for footers in by_part]
 
     def _read_all(self, files: Sequence[_File]) -> Iterator[tuple[int, list[Footer]]]:
         """Yield the footers of each batch by directory. Python decodes a batch while the JVM reads another one."""
@@ -130,20 +130,20 @@ class ParquetFooters:
     def _read_batch(self, files: Sequence[_File]) -> list[tuple[int, list[Footer]]]:
         self._calls.take(files[0].uri, len(files))
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
-            found = self._all_footers(files)
-            rows = self._decoded(files, found)
+            decoded = self._all_footers(files)
+            rows = self._decoded(files, decoded)
             if [without_server(row["file"]) for row in rows] != [without_server(file.uri) for file in files]:
                 raise FileSystemError(
                     f"the footers that were read from {files[0].uri} on are not those asked for"
                 )
-            footers = (self._footer(row, found, number) for number, row in enumerate(rows))
+            footers = (self._footer(row, decoded, number) for number, row in enumerate(rows))
             by_directory = groupby(zip(files, footers), lambda pair: pair[0].directory)
             return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
 
-    def _decoded(self, files: Sequence[_File], found: Any) -> Any:
+    def _decoded(self, files: Sequence[_File], answer: Any) -> Any:
         """Return what the footers hold. That of an encrypted column can be read with its key only."""
         try:
-            return java_json(self._mapper, found)
+            return java_json(self._mapper, answer)
         except Exception as error:
             if _needs_key(error):  # guard: encrypted_columns
                 reason = f"one of the {len(files)} files from {files[0].uri} on has encrypted columns"
@@ -197,7 +197,7 @@ class ParquetFooters:
         uris = list(lengths)
         return by_halves(uris, read, _needs_key) if _needs_key(error) else unreadable(error, uris, read)
 
-    def _footer(self, row: dict[str, Any], found: Any, number: int) -> Footer:
+    def _footer(self, row: dict[str, Any], footer: Any, number: int) -> Footer:
         """Return a footer with the columns as Spark reads them.
 
         Thousands of files, and all partitions of a table, have only a few different schemas.
@@ -205,7 +205,7 @@ class ParquetFooters:
         schema = row["parquetMetadata"]["fileMetaData"]["schema"]
         if schema not in self._readings:
             # Called this way, because a list whose methods are looked up would stay in the JVM's memory for long.
-            message = call(found, "get", number).getParquetMetadata().getFileMetaData().getSchema()
+            message = call(footer, "get", number).getParquetMetadata().getFileMetaData().getSchema()
             self._readings[schema] = self._types.of_parquet(message)
         return _parquet_footer(row, self._readings[schema])
 

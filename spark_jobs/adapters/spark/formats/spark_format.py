@@ -65,7 +65,7 @@ class SparkFormat(ABC):
                 pool.map(self._read_counted, [f"{directory}/{file.name}" for file in files.data])
                 for directory, files in directories
             ]
-            return [merged(found) for found in started]
+            return [merged(footers) for footers in started]
 
     def _read_counted(self, file: str) -> Footer:
         self._calls.take(file, self.calls_of_a_file)

@@ -49,8 +49,8 @@ class TextFormat(HeaderFormat):
     @cached_property
     def options(self) -> Mapping[str, str]:  # type: ignore[override]
         # Executors look for the codec of a file in the same classes as the driver.
-        found = self._codecs
-        return {**_LINES, **({SETTING: found.conf.get(SETTING)} if found.missing else {})}
+        codecs = self._codecs
+        return {**_LINES, **({SETTING: codecs.conf.get(SETTING)} if codecs.missing else {})}
 
     @property
     def _without(self) -> str:

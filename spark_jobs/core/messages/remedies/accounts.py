@@ -39,10 +39,10 @@ def no_trash(user: str, target: str, run_id: str) -> str:
 
 def with_quota_command(text: str) -> str:
     """Return the text of an error, and how the quota is raised if HDFS has enforced one."""
-    found = _EXCEEDED.search(text)
-    if found is None:
+    match = _EXCEEDED.search(text)
+    if match is None:
         return text
-    kind, directory = found.groups()
+    kind, directory = match.groups()
     value = "-setQuota <files and directories>" if kind == "NameSpace" else "-setSpaceQuota <bytes>"
     command = f"hdfs dfsadmin {value} {word(directory)}; hdfs dfs -count -q {word(directory)} shows it"
     return f"{text}. Raise it ({command}); a cleanup needs a few names, too, before it frees any"
