@@ -15,7 +15,7 @@ from spark_jobs.core.wire.report import Report
 from spark_jobs.core.wire.summary import failure
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
+from spark_jobs.verbs.runner import AtLocation, Finish, TableOrder, Verb, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

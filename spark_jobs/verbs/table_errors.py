@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from spark_jobs.core.messages.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
 from spark_jobs.core.messages.outcomes import TableOutcome
@@ -12,9 +11,7 @@ from spark_jobs.core.messages.remedies.accounts import with_quota_command
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import UNSAFE, TableReport
 from spark_jobs.protocol.runs.unreadable import Remains, remains_in
-
-if TYPE_CHECKING:
-    from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.job import Job
 
 log = logging.getLogger("lakekeeper")
 

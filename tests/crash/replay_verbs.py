@@ -13,7 +13,7 @@ from spark_jobs.adapters.composition import spark_services
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs import job
+from spark_jobs.verbs import runner
 from tests.crash import writers
 from tests.crash.model_spark import visible_rows
 from tests.crash.model_tree import AUTHORITY
@@ -131,7 +131,7 @@ def run(cluster: Services, verb: str, table: str) -> object:
     """What the report says of the table and its units, or that the process was killed."""
     report = Report(verb, __version__)
     try:
-        job.run(cluster, parse(verb, ["--table", table, *ARGUMENTS[verb]], ""), VERBS[verb], report)
+        runner.run(cluster, parse(verb, ["--table", table, *ARGUMENTS[verb]], ""), VERBS[verb], report)
     except Stopped:
         return "killed"
     found = report.to_json()["tables"][0]

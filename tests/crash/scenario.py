@@ -8,7 +8,7 @@ from typing import Any
 from spark_jobs import __version__
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
-from spark_jobs.verbs import job
+from spark_jobs.verbs import runner
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_location, check_table
 from spark_jobs.verbs.cleanup import cleanup_table
@@ -68,7 +68,7 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
     report = Report(verb, __version__)
     with acting_as(client):
         finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
-        job.run(
+        runner.run(
             client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish, order
         )
     return {**report.to_json(), "exit_code": report.exit_code}

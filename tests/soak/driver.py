@@ -35,8 +35,8 @@ from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.job import run
 from spark_jobs.verbs.rollback import rollback_table
+from spark_jobs.verbs.runner import run
 
 VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
 #: A takeover must take seconds.

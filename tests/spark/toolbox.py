@@ -17,7 +17,7 @@ from spark_jobs.adapters.composition import spark_services
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.core.wire.report import Report
-from spark_jobs.verbs import job
+from spark_jobs.verbs import runner
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_table
 from spark_jobs.verbs.cleanup import cleanup_table
@@ -80,7 +80,7 @@ class Jobs:
         report = Report(verb, __version__)
         finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
         line = parse(verb, words, "")
-        job.run(spark_services(self.spark), line, VERBS[verb], report, cleanup_location, finish, order)
+        runner.run(spark_services(self.spark), line, VERBS[verb], report, cleanup_location, finish, order)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -5,7 +5,6 @@ A unit is rolled back only if its live directory is still the one that the run p
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -32,6 +31,7 @@ class _Ready:
 
     Attributes:
         note: a hint for the report.
+        started: when its check began, by the monotonic clock in seconds.
         live_missing: the metastore has the unit, and its live directory does not exist.
     """
 
@@ -45,10 +45,6 @@ class _Ready:
         """Return the unit's part of the record that announces the renames."""
         missing = {"live_missing": True} if self.live_missing else {}
         return {"unit": self.swap.unit.key, **missing}
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.started
 
 
 class Rollback(EndingWork[_Ready]):
@@ -89,7 +85,7 @@ class Rollback(EndingWork[_Ready]):
             self._executor.prepare(item.swap, self._on_new_data)
 
     def prepare(self, item: UnitState) -> _Ready:
-        started = time.monotonic()
+        started = self.services.clock.monotonic()
         missing = self._executor.prepare(item.swap, self._on_new_data)
         aside = self.entered.path(item.swap.aside)
         self._directories.create_above(aside, self.entered.directory, item.swap.live)
@@ -103,7 +99,8 @@ class Rollback(EndingWork[_Ready]):
 
     def act(self, ready: _Ready) -> UnitResult:
         executor = ReverseSwap(self.services, self.entered, self.recovery.policy, ready.live_missing)
-        return restored(ready.swap, executor.finish(ready.swap), ready.seconds, ready.note)
+        result = executor.finish(ready.swap)
+        return restored(ready.swap, result, self.services.clock.monotonic() - ready.started, ready.note)
 
     def not_acted(self, ready: _Ready, error: Exception) -> UnitResult:
         return self._failed(ready.swap, error)

@@ -11,7 +11,7 @@ from spark_jobs.adapters.composition import spark_services
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
-from spark_jobs.verbs import job
+from spark_jobs.verbs import runner
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import VERBS, Jobs, data_files, only, outcomes, rows, tree
 
@@ -30,7 +30,7 @@ def test_a_metastore_that_is_down_is_no_empty_database(
 
     monkeypatch.setattr(Metastore, "database_exists", down)
     report = Report("compact", "0.2.0.dev0")
-    job.run(
+    runner.run(
         spark_services(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report
     )
     assert (report.outcome, report.exit_code) == ("failed", 1)

@@ -1,0 +1,211 @@
+"""The frame of every job: it reads the arguments, works on the tables one by one, and fills in one report."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UsageError
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options.arguments import Invocation
+from spark_jobs.core.options.choosing import SELECTIONS
+from spark_jobs.core.options.configuration import Configuration, parse_config
+from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.options.option import CHECK
+from spark_jobs.core.planning.admission import Admission
+from spark_jobs.core.planning.plan_file import Planned, parse_plan
+from spark_jobs.core.planning.retention import check_retention
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import Report, TableReport
+from spark_jobs.core.wire.request import Request
+from spark_jobs.core.wire.summary import summary
+from spark_jobs.protocol.execution.job_admission import JobAdmission
+from spark_jobs.protocol.measuring.clock import utc_now
+from spark_jobs.protocol.measuring.phases import describe
+from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.printable_log import keep_lines_printable
+from spark_jobs.verbs.table_errors import hint, report_of
+
+log = logging.getLogger("lakekeeper")
+_print = partial(print, flush=True)
+
+#: The options of a job that executes a plan, unless they are given: the order is that of the plan.
+_AS_PLANNED = {"order": "none"}
+
+#: Works on one table.
+Verb = Callable[[Job, TableName], TableReport]
+#: Works on the dropped tables of a location.
+AtLocation = Callable[[Job, str], Sequence[TableReport]]
+#: Returns the tables in the order in which they are worked on.
+TableOrder = Callable[[Job, Sequence[TableName]], Sequence[TableName]]
+#: Completes a report when all tables are known.
+Finish = Callable[[Job, Report], None]
+
+
+def run(
+    services: Services,
+    invocation: Invocation,
+    work: Verb,
+    report: Report,
+    at_location: AtLocation | None = None,
+    finish: Finish | None = None,
+    order: TableOrder | None = None,
+    show: Callable[[str], None] = _print,
+) -> Report:
+    """Run a job with services that are started already. Fill in the report, and return it."""
+    keep_lines_printable(log)
+    report.by_name = not invocation.database
+    report.complete = False
+    try:
+        job = _job(services, invocation, show)
+        report.by_name = not job.invocation.database
+        report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
+        for what, act in _tasks(job, work, at_location, order):
+            log.info("%s %s", invocation.verb, what)
+            reports = _with_ignored(job, _guarded(job, what, act, begun=bool(report.tables)))
+            report.tables += reports
+            _log_end(what, reports)
+        if finish:
+            finish(job, report)
+        report.complete = True
+    except UsageError as error:
+        report.error, report.usage = str(error), True
+    except LakekeeperError as error:
+        report.error = str(error)
+    report.ended, report.phases = utc_now(), services.phases.seconds()
+    report.namenode_calls = services.calls.made
+    log.info("phases: %s", describe(report.phases))
+    return report
+
+
+def _with_ignored(job: Job, reports: Sequence[TableReport]) -> list[TableReport]:
+    """Return the reports with the warnings about properties, also of a table that has failed."""
+    return [
+        replace(table, warnings=[*job.ignored.get(table.table, ()), *table.warnings]) for table in reports
+    ]
+
+
+def _log_end(what: str, reports: Sequence[TableReport]) -> None:
+    log.info("%s: %s", what, summary(reports[-1]))
+    for table in reports:
+        for text in table.warnings:
+            log.warning("%s: %s", table.table, text)
+
+
+def _tasks(
+    job: Job, work: Verb, at_location: AtLocation | None, order: TableOrder | None
+) -> Iterator[tuple[str, Callable[[], Sequence[TableReport]]]]:
+    """Return what is worked on, by name, and how."""
+    location = job.invocation.location
+    if location is not None and at_location is not None:
+        yield location, lambda: at_location(job, location)
+        return
+    names: Sequence[TableName] = job.table_names()
+    for name in order(job, names) if order else names:
+        yield str(name), partial(_work_on_table, job, work, name)
+
+
+def _job(services: Services, invocation: Invocation, show: Callable[[str], None]) -> Job:
+    request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
+    file = _config(services, invocation.config_file)
+    whole = file.named_as_a_whole(invocation)
+    invocation = file.completing(invocation)
+    planned = _plan_to_execute(services, invocation) if invocation.plan else None
+    layers = Layers(
+        command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
+        arguments=request.arguments,
+        planned={str(TableName.parse(name)): table.options for name, table in (planned or {}).items()},
+        tables={**_with_parsed_names(file.sections), **_with_parsed_names(request.tables)},
+        settings={**file.settings, **request.settings},
+    )
+    layers.check()
+    options = layers.resolve()
+    log.setLevel(options.log_level)
+    services.calls.limit(options.max_calls_per_second)
+    if invocation.verb == "cleanup":
+        check_retention(layers, whole, invocation.tables, invocation.database)
+    run_id = invocation.run_id or _new_run_id()
+    admission = JobAdmission(Admission.of(layers.resolve()))
+    return Job(invocation, services, layers, request, run_id, admission, show, planned)
+
+
+def _plan_to_execute(services: Services, invocation: Invocation) -> Planned:
+    """Return the plan, which is given as a file, or by the Python API as its text."""
+    chosen = [f"--{name.replace('_', '-')}" for name in SELECTIONS if invocation.options.get(name)]
+    if chosen:
+        raise UsageError(f"--plan names the partitions to compact; use it without {' and '.join(chosen)}")
+    given = str(invocation.plan)
+    if given.startswith("{"):
+        return parse_plan(given, "the plan")
+    return parse_plan(_read(services, given), given)
+
+
+def _new_run_id() -> str:
+    return f"manual-{utc_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _with_parsed_names(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str(TableName.parse(name)): section for name, section in tables.items()}
+
+
+def _config(services: Services, name: str | None) -> Configuration:
+    return parse_config(_read(services, name), name) if name else Configuration()
+
+
+def _read(services: Services, uri: str) -> str:
+    """Return the text of a file, which is given by a URI or by a path on this machine."""
+    try:
+        return (
+            services.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
+        ).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {uri}: {error}") from None
+
+
+def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableReport]:
+    if not job.services.metastore.table_exists(name):
+        if job.invocation.database:
+            return [_dropped_meanwhile(name)]
+        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{hint(job)}")
+    try:
+        return [work(job, name)]
+    except LakekeeperError:
+        # A check leaves nothing behind, so that a table that was dropped under it needs nothing.
+        if (
+            job.invocation.verb != CHECK
+            or not job.invocation.database
+            or job.services.metastore.table_exists(name)
+        ):
+            raise
+        return [_dropped_meanwhile(name)]
+
+
+def _dropped_meanwhile(name: TableName) -> TableReport:
+    return TableReport(
+        str(name), TableOutcome.NOTHING, reason="the table was dropped after its database was listed"
+    )
+
+
+def _guarded(
+    job: Job, name: str, act: Callable[[], Sequence[TableReport]], *, begun: bool
+) -> Sequence[TableReport]:
+    """Return the reports, or one about the error: one table must not stop the others.
+
+    Args:
+        begun: other tables were worked on before, so that an error in the call must not say that nothing was done.
+    """
+    try:
+        return act()
+    except UsageError as error:
+        if not job.invocation.database and not begun:
+            raise
+        return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
+    except Exception as error:
+        return [report_of(job, name, error)]  # guard: table_failure_isolated
