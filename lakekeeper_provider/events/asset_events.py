@@ -36,7 +36,7 @@ def alias_of(verb: str) -> AssetAlias | None:
 
 
 def uri_of(table: str, verb: str, server: str) -> str:
-    """Return the URI of the asset: that of Airflow's Hive provider, and the verb.
+    """Return the URI of the asset: the one that Airflow's Hive provider uses, and the verb.
 
     Without the verb, the event would say that the table has other rows: DAGs that wait for new rows would start, and
     a DAG that compacts after each load would start itself.

@@ -46,7 +46,7 @@ class LakekeeperRunFacet(RunFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        # No schema is published for it: that of all facets.
+        # No schema is published for this facet: the schema that all facets share.
         return "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunFacet"
 
 

@@ -33,7 +33,7 @@ def by_table(analysis: Any, *, ti: Any = None) -> list[Summary]:
 def split(analysis: Any, chunks: int, *, within_tables: bool = False, ti: Any = None) -> list[list[Summary]]:
     """Return the flagged units in up to ``chunks`` parts of about the same size, for ``CompactOperator.expand``.
 
-    The size is that of the files in bytes, or the number of units if bytes are not known. The same analysis gives the
+    The size is the bytes of the files, or the number of units if bytes are not known. The same analysis gives the
     same parts. A table is in one part only, so that the parts can be compacted side by side.
 
     Args:

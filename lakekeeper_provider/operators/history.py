@@ -40,7 +40,7 @@ class HistoryOperator(LakekeeperOperator):
         self.snapshots = snapshots
 
     def has_all_rows(self) -> bool:
-        """Tell whether all rows were asked for: only then the gauges are those of all originals."""
+        """Tell whether all rows were asked for: only then the gauges count all originals."""
         return given(self.limit) is None
 
     def own_flags(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 class ReportArguments:
     """The part of an operator that takes summaries of reports as arguments.
 
-    Their texts are those of tables: a name or a partition value may be ``{{ conn.x.password }}``. Airflow renders no
+    Tables supply their texts: a name or a partition value may be ``{{ conn.x.password }}``. Airflow renders no
     XCom, except for mappings and lists that ``expand_kwargs`` hands over.
     """
 

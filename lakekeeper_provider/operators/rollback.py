@@ -74,7 +74,7 @@ class RecordCompactionOperator(ReportArguments, BaseOperator):
     def _hides_failure(self, task_id: str, context: Context) -> bool:
         """Return whether a task failed and this one is its only downstream task.
 
-        The state of a DAG run is that of its last tasks: a skipped rollback would make the run a success.
+        The last tasks decide the state of a DAG run: a skipped rollback would make the run a success.
         """
         alone = self.dag.get_task(task_id).downstream_task_ids == {self.task_id}
         return alone and has_failed(context, task_id)

@@ -13,7 +13,7 @@ from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report.report import Report
 from lakekeeper_provider.submission import exchange
 
-#: So many tables are refreshed in a later try, whether that try has swapped their files or not.
+#: This many tables are refreshed in a later try, whether that try has swapped their files or not.
 _TOLD_AGAIN = 100
 WRITING_KEYS = ("lease_wait", "lease_timeout", "register_backup", "backup_prefix", "backup_database")
 

@@ -13,7 +13,7 @@ _ARGS = "\n\nArgs:\n"
 
 
 def documented(operator: type[Operator]) -> type[Operator]:
-    """Add the options that are arguments of this class to its docstring: those of its bases are in theirs."""
+    """Add the options that are arguments of this class to its docstring; its bases document theirs."""
     inherited = {key for base in operator.__mro__[1:] for key in getattr(base, "option_keys", ())}
     own = [OPTIONS[key] for key in getattr(operator, "option_keys", ()) if key not in inherited]
     lines = "".join(f"    {option.key}: {_text(option)}\n" for option in own)

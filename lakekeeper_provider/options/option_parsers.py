@@ -85,7 +85,7 @@ def globs(name: str, value: Any) -> str:
     return value.strip()
 
 
-#: So many partition specs may be given, with so many characters in all of them, and in one key or value.
+#: This many partition specs may be given, with this many characters in all of them, and in one key or value.
 MOST_SPECS, _LONGEST_SPECS, _LONGEST_VALUE = 100_000, 10_000_000, 10_000
 
 

@@ -2,7 +2,7 @@
 
 Every parser takes the name of the value for its message, and either returns the typed value or raises an
 error that shows the offending one. Its ``schema`` tells an editor the same about the YAML file (JSON Schema). The
-bounds of options are those of the jobs (``spark_jobs/core/options/parsers.py``), and a contract test compares both.
+bounds of options must equal the jobs' (``spark_jobs/core/options/parsers.py``), and a contract test compares both.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def shown(value: Any) -> str:
 
 
 class WrongValue(UsageError):
-    """A value that is not what was expected. Its text shows the value, and that of ``unshown`` only what it is."""
+    """An unexpected value. Its text shows the value; the text ``unshown`` only says its kind."""
 
     def __init__(self, name: str, value: Any, expected: str) -> None:
         super().__init__(f"{name}: expected {expected}, got {shown(value)}")

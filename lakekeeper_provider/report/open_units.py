@@ -8,9 +8,9 @@ from typing import Any
 
 from lakekeeper_provider.report.report import unit_name
 
-#: A unit is named from so many days on.
+#: A unit is named from this many days on.
 OPEN_FROM = 3
-#: So many are named in the log of a task, and in a summary.
+#: This many are named in the log of a task, and in a summary.
 _LISTED, _NAMED = 20, 3
 
 

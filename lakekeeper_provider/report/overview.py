@@ -35,7 +35,7 @@ class Overview:
 
     @classmethod
     def of(cls, analyses: Any, compactions: Any) -> Overview:
-        """Return the overview of the XComs of analyses and compactions; those of skipped tasks are None."""
+        """Return the overview of the XComs of analyses and compactions; a skipped task has None."""
         return cls(_tables(analyses), _tables(compactions))
 
     @property

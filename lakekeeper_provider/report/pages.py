@@ -107,7 +107,7 @@ class PageReader:
             if start < first + count and first < stop:
                 rows += self._page(summary["flagged_in"], number)[max(0, start - first) : stop - first]
             first += count
-        # Fewer units than were flagged, or those of another table, must never look like the result of an analysis.
+        # Fewer units than were flagged, or units of another table, must never look like the result of an analysis.
         if len(rows) != stop - start or any(name != table["table"] for name, _ in rows):
             raise UsageError(f"analysis: its pages do not have the units of {table['table']}: {_AGAIN}")
         return [unit for _, unit in rows]

@@ -61,7 +61,7 @@ class ProcessFailure:
     """The failure of a process, which may have left a report.
 
     Args:
-        exit_code: that of the job; None where it is not passed on (cluster mode)
+        exit_code: the job's; None where it is not passed on (cluster mode)
         text: the error
     """
 

@@ -34,7 +34,7 @@ def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False, whole:
     """Return the units of each table: those that were flagged or processed, and those that were left alone.
 
     Args:
-        in_order: list them in the order of the report, which is that of their compaction; else the largest first
+        in_order: list them as the report does, in the order of their compaction; else the largest first
         whole: list all of them, however many they are
     """
     how = _Shown(sys.maxsize, sys.maxsize, in_order) if whole else _Shown(in_order=in_order)

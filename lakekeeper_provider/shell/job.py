@@ -47,7 +47,7 @@ def run(
     """
     output = sys.stdout if json_report is None else sys.stderr
     with _interrupts_left_to_the_job():
-        # No shell reads these words, and they are those of the person who runs this command.
+        # No shell reads these words, and the person who runs this command wrote them.
         process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603
         for each in line.without(_lines(process)):
             _show(each, output)

@@ -218,7 +218,7 @@ def _replace_environment(hook: Any, variables: Mapping[str, str]) -> None:
 def _kill_no_pod(hook: Any) -> None:
     """Kill spark-submit alone, in client mode: it is the driver, which has no pod.
 
-    The hook takes a line of the output for the name of one. There the output is that of the driver, with texts of
+    The hook takes a line of the output for the name of one. There the driver writes the output, with texts of
     tables in it: they must not name the pod of somebody else.
     """
     kill = hook.on_kill

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Python looks for cycles of objects that nobody uses whenever it has created so many more objects than it has deleted.
+#: Python looks for cycles of objects that nobody uses whenever it has created this many objects more than deleted.
 #: Its own limit is 700. Then the search takes a third of the time in which thousands of footers are decoded.
 _OBJECTS_BETWEEN_SEARCHES = 50_000
 

@@ -15,7 +15,7 @@ def sources_digest(package: Path | None = None) -> str:
     """Return a hash of the names and contents of all modules.
 
     Args:
-        package: the directory of the package, also inside a zip of `--py-files`; that of these jobs by default.
+        package: the directory of the package, also inside a zip of `--py-files`; by default the package of these jobs.
     """
     package = package or Path(spark_jobs.__path__[0])
     try:

@@ -66,7 +66,7 @@ def plan(
 ) -> Report:
     """List what a compaction would do, in its order and within its limits. Changes nothing.
 
-    Arguments and errors are those of `analyze`; the options are those of the command `plan`.
+    It takes the arguments of `analyze` and raises its errors; the options belong to the command `plan`.
 
     Returns:
         The report: the tables and their units in the order of their compaction. Units have `outcome` (`flagged`,

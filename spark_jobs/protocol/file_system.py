@@ -45,7 +45,7 @@ class Status(NamedTuple):
         owner: empty if the listing has no owners (a local disk).
         shared: who else may write to it by its mode and the mask of its ACL: `group`, `others`, or empty.
         replication: of a file; None if the listing does not have it.
-        link: it is a symbolic link of a local disk, and the other values are those of what it leads to.
+        link: it is a symbolic link of a local disk, and the other values describe its target.
     """
 
     path: str

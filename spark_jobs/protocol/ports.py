@@ -162,7 +162,7 @@ class FileRewriter(Protocol):
         """
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
-        """Compare the rows of the request's files with those of other files, by content hash. Nothing is written.
+        """Compare the rows of the request's files with the rows of other files, by content hash. Nothing is written.
 
         Returns:
             Whether they are the same; None if Spark cannot read the values.

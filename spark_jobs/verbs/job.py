@@ -46,7 +46,7 @@ class Job:
     def planned_units(self, name: TableName) -> list[tuple[PlannedUnit, str | None]]:
         """Return the units of the plan for this table, with the fingerprints of their files then.
 
-        The plan is that of the command line, or the one that the caller has put into the request.
+        The plan comes from the command line, or the caller has put it into the request.
         """
         if self.planned is not None:
             return _entry_of({text: table.units for text, table in self.planned.items()}, name)

@@ -11,7 +11,7 @@ _INDENT = "  "
 
 
 class _Printable(logging.Filter):
-    """Escapes a record before any handler has it: also those of a program that calls the Python API."""
+    """Escapes a record before any handler has it: also the handlers of a program that calls the Python API."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = printable(record.getMessage()), ()  # guard: log_lines

@@ -106,7 +106,7 @@ class TestFiles:
         before = visible_rows(built.tree, LIVE)
         report = compact(built.client())
         assert outcomes(report) == ["failed"]
-        assert "are not those of its files" in only(report)["units"][0]["reason"]
+        assert "do not belong to its files" in only(report)["units"][0]["reason"]
         assert visible_rows(built.tree, LIVE) == before
 
     def test_statistics_are_not_touched_unless_asked_for(self, built: SimulatedCluster) -> None:

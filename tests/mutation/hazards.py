@@ -84,7 +84,7 @@ HAZARDS = {
     "H48": "text that a table brings is substituted, expanded or executed",
     "H49": "a record that somebody has planted takes the driver down",
     "H50": "the metastore drops or finds partitions while their directories are away",
-    "H51": "rows or bytes that a reader leaves out or changes are missed by nobody",
+    "H51": "rows or bytes that a reader leaves out or changes go unnoticed",
     "H52": "a value, a property or a plan asks for what nobody may ask for",
     "H53": "times of files and runs that other clocks have set",
     "H54": "secrets of a worker or of a connection reach a driver, a log or other accounts",

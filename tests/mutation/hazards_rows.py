@@ -121,7 +121,7 @@ ROWS_ON_SPARK = (
     ),
     Mutation(
         "H51-bytes",
-        "lines that the reader leaves out are missed by nobody",
+        "lines that the reader leaves out go unnoticed",
         (Condition("each_byte_counted", False),),
         (f"{_TEXT}::test_lines_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
         "spark",
@@ -135,14 +135,14 @@ ROWS_ON_SPARK = (
     ),
     Mutation(
         "H51-count",
-        "records that the reader leaves out are missed by nobody",
+        "records that the reader leaves out go unnoticed",
         (Condition("records_counted", False),),
         (f"{_SEQUENCE_ROWS}::test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
         "spark",
     ),
     Mutation(
         "H51-blocks",
-        "a block that was not copied is missed by nobody",
+        "a block that was not copied goes unnoticed",
         (Condition("blocks_compared", False),),
         (f"{_AVRO_ROWS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
         "spark",
@@ -163,7 +163,7 @@ ROWS_ON_SPARK = (
     ),
     Mutation(
         "H51-written",
-        "records that were not written are missed by nobody",
+        "records that were not written go unnoticed",
         (Condition("records_compared", False),),
         (f"{_SEQUENCE_ROWS}::test_records_that_were_not_written_fail_the_unit",),
         "spark",

@@ -18,7 +18,7 @@ from tests.spark.toolbox import Jobs, data_files, many, only, rows, write_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-USED = "are those of the analysis"
+USED = "are as the analysis read them"
 CODEC = "spark.sql.parquet.compression.codec"
 AGAIN = "is written again, by the footers of all files"
 

@@ -1,4 +1,4 @@
-"""Tells errors about the content of a file from those of the cluster.
+"""Tells errors about the content of a file from errors of the cluster.
 
 A file that is damaged, cut off or of another format fails each night. What the cluster fails with may be gone by then:
 a block that is missing now, a connection, a permission, memory. So an error counts as one of the content only if the
@@ -90,7 +90,7 @@ BATCH_TOO_LARGE = "Cannot reserve additional contiguous bytes in the vectorized 
 _OF_SETTINGS = ("Illegal bufferSize", NO_DESERIALIZER, BATCH_TOO_LARGE)
 #: On HDFS, another copy of the block may be whole.
 _LOCAL_CHECKSUM = "Checksum error: file:"
-#: So many calls are looked at, the innermost first.
+#: This many calls are looked at, the innermost first.
 _FRAMES = 50
 
 

@@ -10,7 +10,7 @@ from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.core.formats.file_bytes import FileBytes, Whole
 
-#: A file of at most so many bytes is read as a whole.
+#: A file of at most this many bytes is read as a whole.
 _SMALL = 1 << 18
 
 

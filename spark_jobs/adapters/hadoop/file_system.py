@@ -290,7 +290,7 @@ class HadoopFileSystem(FileSystem):
         return self._new_path(path)
 
     def _fs(self, path: str, calls: int = 1) -> Any:
-        """Return the Java file system of a path, kept as by Hadoop's own cache, when so many calls are allowed."""
+        """Return the Java file system of a path, kept as by Hadoop's own cache, when this many calls are allowed."""
         self._calls.take(path, calls)
         server = server_of(path)
         if server not in self._file_systems:

@@ -15,13 +15,13 @@ from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
-#: The NameNode answers with at most so many entries at a time (the default of `dfs.ls.limit`).
+#: The NameNode answers with at most this many entries at a time (the default of `dfs.ls.limit`).
 _NAMENODE_PAGE = 1000
-#: A request is for about so many entries, unless one directory has more.
+#: A request is for about this many entries, unless one directory has more.
 _TOGETHER = 20_000
-#: A first request is for at most so many directories: it shows how large they are.
+#: A first request is for at most this many directories: it shows how large they are.
 _FIRST = 8
-#: A request is for at most so many times as many directories as the one before, whose entries have fitted.
+#: A request is for at most this many times as many directories as the one before, whose entries have fitted.
 _GROWTH = 16
 
 
@@ -35,7 +35,7 @@ class HadoopListing:
         self._pages = HdfsListing(jvm, statuses, calls)
         self._new_path = jvm.org.apache.hadoop.fs.Path
         self._paths = json_reader(jvm, "[Lorg.apache.hadoop.fs.Path;")
-        #: So many directories have fitted into a request last. Threads may overwrite it: any value is a right one.
+        #: The directories that have fitted into a request last. Threads may overwrite it: any value is a right one.
         self._fitting = 1
 
     def one(self, fs: Any, path: str) -> list[Status]:
@@ -84,7 +84,7 @@ class HadoopListing:
 
 
 def more_pages(entries: int) -> int:
-    """Return the calls to the NameNode that a directory of so many entries takes, beside the first one."""
+    """Return the calls to the NameNode that a directory of this many entries takes, beside the first one."""
     return max(0, entries - 1) // _NAMENODE_PAGE
 
 
@@ -92,7 +92,7 @@ def next_size(directories: int, listings: Mapping[str, Sequence[Status]] | None)
     """Return how many directories the next request is for: as many as fit into it, by the entries of the last ones.
 
     Args:
-        directories: those of the last request.
+        directories: the directories of the last request.
         listings: their entries; None after an error, which says nothing of their sizes.
     """
     if listings is None:

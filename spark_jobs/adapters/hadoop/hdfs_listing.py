@@ -46,7 +46,7 @@ class HdfsListing:
         return None if client is None else list(self._entries(client, path))
 
     def _client(self, fs: Any, path: str) -> Any:
-        """Return the client of a file system; None if its class is not that of HDFS."""
+        """Return the client of a file system; None if it is not HDFS."""
         server = server_of(path)
         if server not in self._clients:
             try:

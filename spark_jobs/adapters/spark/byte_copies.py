@@ -81,7 +81,7 @@ class _Calls(RowCalls):
     """Calls of Java methods for each row of a table, with (source, target, replication, block size) in a row.
 
     Args:
-        target: makes another target of that of a row, in each attempt of the task that evaluates the calls; None for
+        target: makes another target of a row's target, in each attempt of the task that evaluates the calls; None for
             the targets of the rows.
     """
 

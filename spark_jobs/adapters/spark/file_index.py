@@ -54,7 +54,7 @@ class ExactReader:
             manifests: the files of each directory.
 
         Raises:
-            LakekeeperError: a file is missing, or is another one than that of the manifest.
+            LakekeeperError: a file is missing, or is not the one of the manifest.
         """
         expected = {
             IndexedFile(without_server(f"{directory}/{file.name}"), file.length, file.mtime)
@@ -83,7 +83,7 @@ class ExactReader:
 
 
 def _check(files: Set[IndexedFile], expected: Set[IndexedFile]) -> None:
-    """Raise LakekeeperError if Spark would read other files than those of the manifest."""
+    """Raise LakekeeperError if Spark would not read exactly the files of the manifest."""
     different = sorted({file.path for file in files ^ expected})
     if different:  # guard: inputs_as_listed
         more = f", and {len(different) - 1} more files" if len(different) > 1 else ""

@@ -47,7 +47,7 @@ class Hashing:
     """The fingerprints of one driver.
 
     Attributes:
-        one_nan: all NaNs are the same. Else their bits are compared, as those of all floats are.
+        one_nan: all NaNs are the same. Else their bits are compared, as of all floats.
     """
 
     def __init__(self, spark: SparkSession, one_nan: bool = False) -> None:
@@ -103,7 +103,7 @@ class Hashing:
         return [column.alias("value")]
 
     def _bits(self, column: Column, owner: str, raw: str, one_nan: str, answer: str) -> Column:
-        """Return the bits of floats: all of them, or those of the canonical NaN for each NaN."""
+        """Return the bits of floats: all of them, or the canonical NaN's for each NaN."""
         method = one_nan if self._one_nan else raw  # guard: bits_of_floats_hashed
         return self._java.static_column(owner, method, answer, column)
 

@@ -15,7 +15,7 @@ _NEEDLESS = "org.apache.spark.scheduler.FairSchedulableBuilder"
 
 
 def show_warnings_only(spark: SparkSession) -> None:
-    """Raise the level of a log that is at INFO, because hundreds of lines about tasks would hide those of the job.
+    """Raise the level of a log that is at INFO, because hundreds of lines about tasks would hide the job's.
 
     A user who wants them sets `spark.log.level`. A level that the cluster's configuration sets higher stays.
     """

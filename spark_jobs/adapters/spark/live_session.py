@@ -1,4 +1,4 @@
-"""The session of the Python API, beside that of its caller."""
+"""The session of the Python API, beside its caller's."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class SparkTypes:
         self._jvm = spark._jvm
         self._sessions = Sessions(spark)
         self._parquet = self._jvm.org.apache.spark.sql.execution.datasources.parquet
-        #: The schemas that Spark writes, by columns and settings: those of most units are the same.
+        #: The schemas that Spark writes, by columns and settings: most units share one.
         self._texts: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
         self._orc = self._jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
 

@@ -34,7 +34,7 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
 
 
 def _named(error: Exception, files: Sequence[str]) -> str | None:
-    """Return the file whose name is in a message; None if there is none, or if its name begins that of another file."""
+    """Return the file whose name is in a message; None if there is none, or if another file's name begins with it."""
     texts = [str(java.getMessage() or "") for java in causes(error)]
     named = max(
         (file for file in files if any(without_server(file) in text for text in texts)), key=len, default=None

@@ -36,7 +36,7 @@ def slots(spark: SparkSession) -> int:
 
 
 def scan_settings(read_tasks: int) -> dict[str, str]:
-    """Return the settings with which Spark shares the files among so many tasks."""
+    """Return the settings with which Spark shares the files among this many tasks."""
     return {
         "spark.sql.files.minPartitionNum": str(read_tasks),
         "spark.sql.files.maxPartitionBytes": str(SCAN_BYTES),
@@ -45,7 +45,7 @@ def scan_settings(read_tasks: int) -> dict[str, str]:
 
 
 def shuffled(frame: DataFrame, files: int) -> DataFrame:
-    """Return the rows in so many partitions of about equal bytes.
+    """Return the rows in this many partitions of about equal bytes.
 
     Args:
         frame: has one partition for each task of a scan.

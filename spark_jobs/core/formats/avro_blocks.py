@@ -19,7 +19,7 @@ _SYNC = 16
 _NUMBER = 10
 #: Two numbers begin a block.
 _HEAD = 2 * _NUMBER
-#: The header is read by so many bytes; schemas of hundreds of kilobytes exist.
+#: The header is read by this many bytes; schemas of hundreds of kilobytes exist.
 _PIECE = 1 << 16
 
 

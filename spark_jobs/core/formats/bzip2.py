@@ -9,7 +9,7 @@ from __future__ import annotations
 _BLOCK, _END = bytes.fromhex("314159265359"), bytes.fromhex("177245385090")
 _CHECKSUM = 4
 _HEADER = b"BZh"
-#: So many bytes at the end of a file are looked at.
+#: This many bytes at the end of a file are looked at.
 TAIL = 4096
 
 

@@ -14,7 +14,7 @@ from spark_jobs.core.formats.widening import unrelated
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 
-#: Each group is a write of its own. Schemas that differ in so many ways were not made by a table's evolution.
+#: Each group is a write of its own. More schemas than this were not made by a table's evolution.
 MOST_GROUPS = 10
 BY_NAME = "set lakekeeper.readers=by-name on the table if all its readers match columns by name"
 

@@ -17,7 +17,7 @@ _OF_INT96 = ("writer.time.zone", "writer.zone.conversion.legacy")
 #: Hive 4 notes that days before 1582 are in the proleptic calendar. Without the key it takes them for those of the
 #: hybrid calendar, as with the value `false`.
 _PROLEPTIC = "writer.date.proleptic"
-#: Keys that no reader needs: the schemas of pandas and Arrow repeat that of the file, and the others name the writer.
+#: Keys that no reader needs: the schemas of pandas and Arrow repeat the file's, and the others name the writer.
 _NOT_NEEDED = re.compile(
     r"org\.apache\.spark\..*|pandas|ARROW:schema|writer\.(time\.zone|zone\.conversion\.legacy|date\.proleptic"
     r"|model\.name)\Z"

@@ -51,7 +51,7 @@ class Footer:
         bounded_by_nan: for ORC, the columns whose minimum and maximum are NaN in the statistics of a stripe.
         metadata: for Avro, the file's own metadata, which a copy carries.
         header: for Avro and sequence files, what files must have in common to be written into one file.
-        not_utf8: for text, why its bytes are those of another encoding than UTF-8; None if they are UTF-8.
+        not_utf8: for text, why its bytes have another encoding than UTF-8; None if they are UTF-8.
         unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         others: the names of the other files. Rows, bytes, the largest row group and the figures are those of all files.
     """

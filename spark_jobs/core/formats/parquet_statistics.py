@@ -39,7 +39,7 @@ _FIRST_YEAR, _LAST_YEAR = "1583", "2999"
 
 @dataclass(frozen=True)
 class Reliability:
-    """What is taken from the statistics of a writer: null counts, those of nested leaves, and bounds."""
+    """Which statistics of a writer are taken: null counts, null counts of nested leaves, and bounds."""
 
     nulls: bool = False
     nested: bool = False

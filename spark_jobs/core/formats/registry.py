@@ -1,7 +1,7 @@
 """The file formats that are compacted. Each one is an entry of `FORMATS`.
 
-How Spark and Hadoop read and write a format is in `adapters/spark/formats`. Everywhere else a format is its name, which
-is that of Spark's data source and of the wire.
+How Spark and Hadoop read and write a format is in `adapters/spark/formats`. Everywhere else a format is its name, on
+the wire too: the name of Spark's data source.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FormatSpec:
         codecs: the names of codecs that Spark can write, if it has their classes; empty for any.
         no_codec: the name of the codec of files without compression.
         codec_classes: codecs are named by their Java classes, whose case counts.
-        copied_without_types: the files have no types, so that those of the metastore do not matter for a copy.
+        copied_without_types: the files have no types, so that the metastore's types do not matter for a copy.
         lines: files are read and written as lines of text, which are not counted and cannot be sorted.
         mirrors_layout: row groups and Bloom filters are written as in the original files.
         by_position: tells whether readers match the columns of a file with these types by position.
@@ -142,5 +142,5 @@ def not_supported(input_format: str | None, serde: str | None) -> str:
 
 
 def has_footer(name: str | None) -> bool:
-    """Tell whether files of this format have a footer. Those of an unknown format do not."""
+    """Tell whether files of this format have a footer. Files of an unknown format have none."""
     return name in FORMATS and FORMATS[name].has_footer

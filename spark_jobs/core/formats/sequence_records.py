@@ -2,7 +2,7 @@
 
 Source: Hadoop's `SequenceFile.java`, format versions 2 to 6. A file is a header (magic bytes, the classes of key
 and value, two flags, the codec, metadata, a sync marker of 16 bytes), then records or blocks of records. A length of -1
-announces a marker. A record is its length, the length of its key, and so many bytes. A block, which follows a marker,
+announces a marker. A record is its length, the length of its key, and this many bytes. A block, which follows a marker,
 is the number of its records and four compressed parts, each with its length before it.
 
 Old versions lack parts of the header: the flag of compression came with version 3, that of blocks, and names in the

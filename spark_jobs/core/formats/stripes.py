@@ -1,4 +1,4 @@
-"""What the footer of an ORC file says about a merge of its stripes with those of other files."""
+"""What the footer of an ORC file says about a merge of its stripes with stripes of other files."""
 
 from __future__ import annotations
 

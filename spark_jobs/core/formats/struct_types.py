@@ -55,7 +55,7 @@ def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
     """Return one schema with the columns of all schemas, as JSON.
 
     Columns that differ only in case are the same column, as in Hive. If the files have different orders of columns, the
-    columns get the order of the metastore, and then that of their first appearance.
+    columns get the order of the metastore, and then the order in which they first appear.
 
     Args:
         texts: the schemas, as JSON.

@@ -76,7 +76,7 @@ def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:
 
 
 def _check_schema(before: Profile, written: Sequence[Footer]) -> None:
-    """Compare the schemas of files whose headers have them as texts; those of others are compared type by type."""
+    """Compare the schemas of files whose headers have them as texts; others are compared type by type."""
     for footer in written:
         if footer.rows is None and footer.schema not in before.schemas:  # guard: schema_compared
             raise Refusal(

@@ -120,7 +120,7 @@ class DamageCode(Enum):
     )
     ROWS_DIFFER = (
         _DAMAGE,
-        "With `--read-data`: the rows of the rewritten files are not those of the originals.",
+        "With `--read-data`: the rewritten files have other rows than the originals.",
         "Roll the run back.",
     )
     ROWS_NOT_COMPARED = (
@@ -137,7 +137,7 @@ class DamageCode(Enum):
     )
     BACKUP_TABLE_ELSEWHERE = (
         _DAMAGE,
-        "A backup table reads a directory that is not that of the originals of its run.",
+        "A backup table reads a directory that does not hold the originals of its run.",
         "Drop the backup table; no file is deleted.",
     )
     BACKUP_TABLE_STALE = (

@@ -60,7 +60,7 @@ class Unreadable(Refusal):
 
 
 class WrongStatistics(Refusal):
-    """The figures of a column in the footers of the originals are not those of the values that are read.
+    """The figures of a column in the footers of the originals differ from the values that are read.
 
     Args:
         difference: a clause that names the column and both figures.
@@ -104,11 +104,11 @@ class VerificationFailed(LakekeeperError):
 
 
 class FiguresDiffer(VerificationFailed):
-    """The figures of a column in the footers of written files are not those of the originals.
+    """The figures of a column in the footers of written files differ from the originals'.
 
     Attributes:
         difference: a clause that names the column and both figures.
-        read_again: reads all values once more, and tells whether those of the written files are those of the originals;
+        read_again: reads all values once more, and tells whether written files and originals have the same;
             it returns None if Spark cannot read them.
     """
 

@@ -99,7 +99,7 @@ class WarningCode(Explained):
         " `avro.schema.url` gets none: Spark would read that file with the rights of the job.",
     )
     PLAN_CHANGED = (
-        "The files of a unit are not those of the plan that the compaction was given; it was planned again.",
+        "The files of a unit have changed since the plan that the compaction was given; it was planned again.",
         "None. If the plan has to be reviewed again first, plan and compact closer together.",
     )
     STATISTICS_NOT_COMPUTED = (

@@ -32,7 +32,7 @@ _NAMED = (ROLLBACK, FORGET)
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "the report of a plan (JSON): exactly its flagged units, in its order"
-#: So many rows of a history may be asked for.
+#: This many rows of a history may be asked for.
 _ROWS = number(int, 1, 1_000_000_000)
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _NONCE_FLAG = "--report-nonce"

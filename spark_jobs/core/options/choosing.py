@@ -93,7 +93,7 @@ class ChoosingOptions:
     min_small_files: int = option(
         30,
         number(int, 1, MOST_FILES),
-        "with strategy=auto, compact for the sake of its small files alone a directory with at least so many",
+        "with strategy=auto, compact for the sake of its small files alone a directory with at least this many",
         flag="--min-small-files",
         metavar="N",
         verbs=PLANNING,
@@ -104,7 +104,7 @@ class ChoosingOptions:
     min_files_per_gb: float = option(
         10.0,
         number(float, 0, 1_000_000_000),
-        "with strategy=auto, and only if at least so many small files go away for each GB that is read",
+        "with strategy=auto, and only if at least this many small files go away for each GB that is read",
         flag="--min-files-per-gb",
         metavar="N",
         verbs=PLANNING,
@@ -164,7 +164,7 @@ class ChoosingOptions:
     trigger_unit_files: int | None = option(
         None,
         number(int, 1, MOST_FILES),
-        "compact only partitions with at least so many files",
+        "compact only partitions with at least this many files",
         flag="--trigger-unit-files",
         metavar="N",
         verbs=PLANNING,
@@ -175,7 +175,7 @@ class ChoosingOptions:
     trigger_small_files: int | None = option(
         None,
         number(int, 1, MOST_FILES),
-        "compact only if the flagged partitions of the table have at least so many small files in total",
+        "compact only if the flagged partitions of the table have at least this many small files in total",
         flag="--trigger-small-files",
         metavar="N",
         verbs=PLANNING,
@@ -186,7 +186,7 @@ class ChoosingOptions:
     trigger_growth: int | None = option(
         None,
         number(int, 1, MOST_FILES),
-        "compact only if at least so many files were added to the table since its last compaction",
+        "compact only if at least this many files were added to the table since its last compaction",
         flag="--trigger-growth",
         metavar="N",
         verbs=PLANNING,

@@ -172,7 +172,7 @@ _LENGTHEN_ONLY = [name for name, option in OPTIONS.items() if option.lengthens]
 
 
 def _with_longer_retention(layer: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with the longer retention: a table property cannot shorten that of the configuration."""
+    """Return the options with the longer retention: a table property cannot shorten the configuration's."""
     longest = {
         name: max(layer[name], known[name]) for name in _LENGTHEN_ONLY if name in layer and name in known
     }

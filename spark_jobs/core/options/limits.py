@@ -56,7 +56,7 @@ class LimitOptions(ChoosingOptions):
     max_files: int = option(
         0,
         number(int, 0, MOST_FILES),
-        "read at most so many files; the rest is deferred",
+        "read at most this many files; the rest is deferred",
         flag="--max-files",
         metavar="N",
         verbs=_VERBS,
@@ -66,7 +66,7 @@ class LimitOptions(ChoosingOptions):
     max_units: int = option(
         0,
         number(int, 0, MOST_FILES),
-        "compact at most so many units; the rest is deferred",
+        "compact at most this many units; the rest is deferred",
         flag="--max-units",
         metavar="N",
         verbs=_VERBS,
@@ -76,7 +76,7 @@ class LimitOptions(ChoosingOptions):
     max_held_bytes: int = option(
         0,
         size("0b", _MOST_BYTES),
-        "keep at most so many bytes of originals of one table; the rest is deferred until a cleanup",
+        "keep at most this many bytes of originals of one table; the rest is deferred until a cleanup",
         flag="--max-held-bytes",
         metavar="1tb",
         verbs=_VERBS,
@@ -87,7 +87,7 @@ class LimitOptions(ChoosingOptions):
     canary: int = option(
         0,
         number(int, 0, MOST_FILES),
-        "compact so many units first, compare every value of them, and go on only if all of them succeed",
+        "compact this many units first, compare every value of them, and go on only if all of them succeed",
         flag="--canary",
         metavar="N",
         verbs=(COMPACT,),
@@ -98,7 +98,7 @@ class LimitOptions(ChoosingOptions):
     max_failures: int = option(
         0,
         number(int, 0, MOST_FILES),
-        "begin no more units after so many have failed",
+        "begin no more units after this many have failed",
         flag="--max-failures",
         metavar="N",
         verbs=(COMPACT,),

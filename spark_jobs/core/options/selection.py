@@ -15,7 +15,7 @@ from spark_jobs.core.values.model import DEFAULT_PARTITION, Unit, unit_key
 PartitionSpec = dict[str, Optional[str]]
 
 
-#: So many partition specs may be given, with so many characters in all of them, and in one key or value.
+#: This many partition specs may be given, with this many characters in all of them, and in one key or value.
 MOST_SPECS, _LONGEST, _LONGEST_VALUE = 100_000, 10_000_000, 10_000
 
 

@@ -109,7 +109,7 @@ class Admission:
         return Round(chosen, [unit for unit in decided if unit.unit.key not in keys])
 
     def wave(self, units: Sequence[UnitPlan], now: datetime, at_once: int) -> Sequence[UnitPlan]:
-        """Return those of the units that may begin now; without a deadline the very sequence, if not stopped.
+        """Return the units that may begin now; without a deadline the very sequence, if not stopped.
 
         Args:
             at_once: the number of units that are processed at the same time.

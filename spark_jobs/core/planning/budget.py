@@ -33,7 +33,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits of one job, which count what is read, and that of the originals that one table keeps."""
+    """The limits of one job, which count what it reads, and the limit of the originals that one table keeps."""
 
     bytes: Limit = Limit("max_bytes", 0)
     files: Limit = Limit("max_files", 0)

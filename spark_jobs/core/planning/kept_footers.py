@@ -1,6 +1,6 @@
 """What an analysis keeps of the footers of a unit, so that the compaction after it does not read all of them again.
 
-Kept are figures: rows, bytes by codec, the largest row group, and those of each leaf. All else (schema, writer's
+Kept are figures: rows, bytes by codec, the largest row group, and the figures of each leaf. All else (schema, writer's
 metadata, how Spark reads the columns, Bloom filters) is read again from one file of each kind, and must be as it was.
 So other settings of the session cannot make a difference, and the text stays small.
 """
@@ -38,7 +38,7 @@ class KeptFooters:
         files: the fingerprint of the listing: names, lengths, mtimes, and on HDFS the ids of the files.
         environment: the versions of the programs that read them, by which it is decided which figures are exact.
         kinds: for each kind of files, the hash of what they have in common.
-        footers: for each kind, its figures. The other attributes are those of a file without columns.
+        footers: for each kind, its figures. The other attributes are as of a file without columns.
     """
 
     location: str
@@ -70,7 +70,7 @@ class KeptFooters:
 
     @staticmethod
     def worth(files: int) -> bool:
-        """Tell whether the footers of so many files are kept."""
+        """Tell whether the footers of this many files are kept."""
         return files >= FEWEST_FILES
 
     def samples(self, files: FileListing) -> FileListing:

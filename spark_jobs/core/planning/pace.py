@@ -10,14 +10,14 @@ from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import Snapshot
 from spark_jobs.core.values.amount import NONE, Amount
 
-#: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
+#: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline is wasted work.
 _SAFETY = 1.25
 #: What is left before the deadline for the end of a run: the commit log, and the backup table, to which a partition is
 #: added for each unit. Measured with a Hive Metastore on two busy processors: 13 to 20 s for 109 units.
 _END_SECONDS, _END_SECONDS_PER_UNIT = 10, 0.1
 #: What a unit and a file cost at most, however small they are. Of units that were much larger, a pace tells no more.
 _MOST_PER_UNIT, _MOST_PER_FILE = 30.0, 0.1
-#: The experience of earlier runs counts as much as so many seconds of this one.
+#: The experience of earlier runs counts as much as this many seconds of this one.
 _LEARNED_SECONDS = 60
 
 
@@ -70,7 +70,7 @@ class Pace:
         )
 
     def fitting(self, units: Sequence[UnitPlan], left: timedelta, at_once: int) -> list[UnitPlan]:
-        """Return those of the units, in their order, that can be finished together in the time that is left.
+        """Return the units, in their order, that can be finished together in the time that is left.
 
         The end of the run takes longer with each of them (`end_of_run`): `left` is without what the units before need.
         A unit that takes longer does not keep smaller ones behind it from being begun. Without any experience only as
@@ -92,5 +92,5 @@ class Pace:
 
 
 def end_of_run(units: int) -> timedelta:
-    """Return the time to reserve for the end of a run that has compacted so many units of a table."""
+    """Return the time to reserve for the end of a run that has compacted this many units of a table."""
     return timedelta(seconds=_END_SECONDS + units * _END_SECONDS_PER_UNIT)

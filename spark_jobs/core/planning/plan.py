@@ -26,7 +26,7 @@ from spark_jobs.core.values.model import FileListing
 from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.wire.report import TableReport, UnitReport
 
-#: So many partitions that are not there are named in a warning; the report has a row for each.
+#: This many partitions that are not there are named in a warning; the report has a row for each.
 _NAMED = 5
 _NOT_FOUND = WarningCode.PARTITION_NOT_FOUND.name
 
@@ -84,7 +84,7 @@ class TablePlan:
 
     @property
     def hashed(self) -> bool:
-        """Tell whether all values are compared. Those of a canary are, besides the figures in footers."""
+        """Tell whether all values are compared. A canary's are, besides the figures in footers."""
         if self.canary:  # guard: canaries_hashed
             return True
         return self.by_values

@@ -23,7 +23,7 @@ _VERBS = ("plan", "analyze")
 _TAKEN = tuple(name for name, option in OPTIONS.items() if Layer.PLAN in option.layers)
 #: What a plan tells, and a compaction takes from the table: a plan may be older than the table's properties.
 _TOLD = ("readers",)
-#: So many units are named in a warning.
+#: This many units are named in a warning.
 _NAMED = 10
 
 PlannedUnit = dict[str, "str | None"]
@@ -119,7 +119,7 @@ def _options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def changed_since(table: TableReport, planned: Sequence[tuple[PlannedUnit, str | None]]) -> str | None:
-    """Return a warning that names the units whose files are not those of the plan; None if all are.
+    """Return a warning that names the units whose files have changed since the plan; None if no unit's have.
 
     A unit that was not read to its end, and has no fingerprint in the report, is not named.
     """

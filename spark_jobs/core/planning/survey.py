@@ -54,8 +54,8 @@ class Verdict:
 
     Attributes:
         basis: a hash of what this depends on besides the files (`basis`).
-        code, reason, command: those of the refusal; None if the unit can be rewritten.
-        replication: that of the first file, for quotas; None if the listing did not have it.
+        code, reason, command: the refusal's; None if the unit can be rewritten.
+        replication: the first file's, for quotas; None if the listing did not have it.
     """
 
     basis: str

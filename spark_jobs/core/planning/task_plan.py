@@ -26,7 +26,7 @@ _SHUFFLE = 0.005 / _MB  # on each side
 _SECOND_STAGE = 1.0
 #: Rows are shuffled only if the unit takes at most this part of the time without a shuffle.
 _WORTHWHILE = 0.75
-#: So many tasks read for each file that is written, that the files become about equal.
+#: This many tasks read for each file that is written, that the files become about equal.
 _READERS_OF_A_FILE = 8
 
 

@@ -31,7 +31,7 @@ class Inputs:
     """The input of a compaction of one unit: its files, and the figures that determine the number of files to write.
 
     Attributes:
-        replication: that of the first file; None if the listing does not have it.
+        replication: the first file's; None if the listing does not have it.
     """
 
     files: FileListing

@@ -90,7 +90,7 @@ class Change:
             lists: the names of the base list and of the delta list.
             survey: the name of the file with the figures of listings.
             now: the time of the publication.
-            rows: those of each unit, as far as the log has seen them.
+            rows: the rows of each unit, as far as the log has seen them.
         """
         base, delta = lists
         return Snapshot(

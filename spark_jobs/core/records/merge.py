@@ -31,7 +31,7 @@ class MergePlan:
     """The manifests that are merged.
 
     Attributes:
-        parts: all manifests, in order. Those of one part become one manifest. A part of one manifest stays as it is.
+        parts: all manifests, in order. Those of one part become one manifest. A part of one stays as it is.
         full: all of `due` are merged into one, with each manifest that has an ADD of a file that they DELETE. Then
             there are no parts.
         due: the names of these manifests.

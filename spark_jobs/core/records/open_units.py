@@ -14,9 +14,9 @@ from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.records.record_files import built, packed, unpacked
 from spark_jobs.core.wire.report import UnitReport
 
-#: So many attempts are kept of a unit, and so many characters of a reason.
+#: This many attempts are kept of a unit, and this many characters of a reason.
 _MOST_ATTEMPTS, _LONGEST_REASON = 7, 300
-#: So many characters of an outcome, a code and a time; and the form of a time.
+#: This many characters of an outcome, a code and a time; and the form of a time.
 _LONGEST_WORD, _TIME = 64, "%Y-%m-%dT%H:%M:%SZ"
 #: Two analyses of one unit that is open are not farther apart.
 _LONGEST_GAP = timedelta(days=8)

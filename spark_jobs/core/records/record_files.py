@@ -19,9 +19,9 @@ from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion
 from spark_jobs.core.messages.shown import shown
 
-#: That of every record. It changes with each change that an earlier version would misread.
+#: The version of every record's schema. It changes with each change that an earlier version would misread.
 SCHEMA_VERSION = 1
-#: The largest record, as it is on the file system and after decompression. That of a wave of a million files has half.
+#: The largest record, as it is on the file system and after decompression. A wave of a million files takes half.
 MOST_BYTES = 256 << 20
 #: The most values and lines in a record. A file of a listing has five, so that the largest records have as many. What
 #: has three bytes in JSON is an object of sixty in Python.

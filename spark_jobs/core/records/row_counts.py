@@ -31,7 +31,7 @@ class RowCounts:
 
     @classmethod
     def unchanged(cls, last: Snapshot) -> RowCounts:
-        """Return those of a change that no reader sees."""
+        """Return the row counts of a change that no reader sees."""
         return cls(last.total_rows, last.total_rows, last.total_row_units, last.row_counts)
 
 

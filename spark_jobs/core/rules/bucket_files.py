@@ -61,7 +61,7 @@ def check_no_bucket_files(facts: TableFacts, bucketing: str, names: Iterable[str
 
 
 def check_left(facts: TableFacts, bucketing: str, left: int) -> None:
-    """Raise Refusal if so many files would look like the buckets of the table, which they are not."""
+    """Raise Refusal if this many files would look like the buckets of the table, which they are not."""
     if left and left == buckets_of(facts, bucketing):  # guard: no_files_like_buckets
         raise Refusal(
             RefusalCode.BUCKETED,

@@ -17,9 +17,9 @@ from spark_jobs.core.values.other_writers import is_flag, is_hidden
 
 _DAYS = 7
 _DAY_MS = 86_400_000
-#: So many of the newest small files count if none is from the last days.
+#: This many of the newest small files count if none is from the last days.
 _NEWEST = 1000
-#: So many pairs of owner and pattern are told apart. Names without any pattern could be as many as the files.
+#: This many pairs of owner and pattern are told apart. Names without any pattern could be as many as the files.
 _PAIRS = 10_000
 _SHOWN = 5
 _OTHER = "*"

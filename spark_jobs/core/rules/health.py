@@ -200,7 +200,7 @@ def _worthwhile(files: int, left: int, thresholds: Thresholds) -> bool:
 def score(health: Health, pressure: float = 0.0) -> float:
     """Return the files that are removed for each GB that is read, weighted by the pressure on the namespace.
 
-    The trait is that of AutoComp (benefit by cost), with its weight `1 + used / limit` of the namespace's quota.
+    AutoComp has this trait (benefit by cost), with its weight `1 + used / limit` of the namespace's quota.
 
     Args:
         pressure: the used part of the fullest namespace quota above the unit, from 0 to 1; 0 without a quota.

@@ -9,7 +9,7 @@ from spark_jobs.core.values.model import Unit
 
 
 def overlapping(units: Sequence[Unit], facts: TableFacts) -> dict[str, str]:
-    """Return the units whose directories overlap that of another unit, or contain the table's root.
+    """Return the units whose directories overlap another unit's, or contain the table's root.
 
     Returns:
         The location with which the unit overlaps, by unit key.

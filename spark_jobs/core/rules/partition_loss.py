@@ -17,7 +17,7 @@ _AUTOMATIC = re.compile(
     r"|STATS_GENERATED\w*|DO_NOT_UPDATE_STATS|impala[._].*|spark\.sql\.statistics\..*)\Z",
     re.IGNORECASE,
 )
-#: So many names of parameters are in a message.
+#: This many names of parameters are in a message.
 _SHOWN = 5
 
 

@@ -33,7 +33,7 @@ def check_sort_columns(facts: TableFacts, columns: Sequence[str], file_format: s
 
 
 def sort_columns_of(facts: TableFacts, option: Sequence[str]) -> list[str]:
-    """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
+    """Return the columns to sort by: the option's, else the columns of SORTED BY in the DDL.
 
     A column of the DDL that the table has no more, or whose values have no order, is left out: nobody has asked for it
     now, and the declaration must not fail the table each night.

@@ -97,7 +97,7 @@ def why_table_is_full(file_format: str, sort_columns: Sequence[str]) -> str | No
     """Return why no unit of a table can be compacted in part; None if they can.
 
     Args:
-        sort_columns: those of the option, or of the table.
+        sort_columns: the option's, or the table's.
     """
     if sort_columns:  # guard: sorted_is_full
         return "its rows are sorted, and a sort needs all of them"

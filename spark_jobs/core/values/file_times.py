@@ -14,7 +14,7 @@ from spark_jobs.core.messages.warning_codes import WarningCode
 
 #: Clocks of machines differ by less.
 AHEAD = timedelta(days=1)
-#: So many files are named in a warning.
+#: This many files are named in a warning.
 _NAMED = 3
 _LEAST, _MOST = datetime(1970, 1, 1, tzinfo=timezone.utc), datetime(9998, 1, 1, tzinfo=timezone.utc)
 

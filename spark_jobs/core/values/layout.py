@@ -97,7 +97,7 @@ class Home:
 
     @classmethod
     def of(cls, table_root: str, location: str) -> Home:
-        """Return the home of a unit: that of the table for partitions below its root, else one beside the unit."""
+        """Return the home of a unit: the table's for partitions below its root, else one beside the unit."""
         if is_below(location, table_root):
             return cls(f"{table_root.rstrip('/')}/{HOME}")
         return cls(f"{parent(location)}/{HOME}-{name_of(location)}")

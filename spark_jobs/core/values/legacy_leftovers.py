@@ -65,7 +65,7 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
     """Raise Refusal for a partition that is what was left of another one: MSCK REPAIR TABLE adds such a directory.
 
     Args:
-        locations: those of all units of the table.
+        locations: the locations of all units of the table.
     """
     if is_leftover_of(unit.location, locations):  # guard: leftovers_no_partitions
         raise Refusal(
@@ -95,7 +95,7 @@ def _age(path: str) -> tuple[str, bool]:
 
 
 def described_all(paths: Sequence[str]) -> str:
-    """Return a sentence about leftovers of several units: those of the first one, and of how many others there are."""
+    """Return a sentence about leftovers of several units: it names the first unit's, and counts the others."""
     by_unit: dict[str, list[str]] = {}
     for path in paths:
         match = _LEFTOVER.match(path)

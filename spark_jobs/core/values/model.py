@@ -16,7 +16,7 @@ from spark_jobs.core.values.other_writers import belongs_to_writer, is_flag, is_
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
-#: So many files of a listing are converted into one text.
+#: This many files of a listing are converted into one text.
 _PART = 10_000
 
 Spec = tuple[tuple[str, Optional[str]], ...]

@@ -9,7 +9,7 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.values.layout import Home, tmp_directory
 from spark_jobs.core.values.model import name_of
 
-#: Bytes of a name: dfs.namenode.fs-limits.max-component-length by default, and that of local file systems.
+#: Bytes of a name: dfs.namenode.fs-limits.max-component-length by default, and of local file systems.
 _NAME = 255
 #: Characters of a path on HDFS, and bytes of a path on Linux.
 _PATH = {"hdfs": 8000, "file": 4095}
@@ -22,7 +22,7 @@ def check_lengths(root: str, location: str) -> None:
 
     Args:
         root: the location of the table.
-        location: that of the unit.
+        location: the unit's location.
     """
     home = Home.of(root, location)
     name = name_of(home.path)

@@ -9,7 +9,7 @@ from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import BAD_UNITS, Report, TableReport, UnitReport
 
-#: At most so many tables are named in the message of an error, and so many characters of a reason.
+#: At most this many tables are named in the message of an error, and this many characters of a reason.
 _MOST_NAMED, _LONGEST_REASON = 20, 500
 
 

@@ -24,7 +24,7 @@ class CheckedLog(CommitLog):
 
     Attributes:
         unreadable: a sentence for each part of the log that cannot be read.
-        contradictions: a sentence for each change that differs from that of the journals.
+        contradictions: a sentence for each change that differs from the journals.
         changes: those that are in the log.
     """
 

@@ -109,12 +109,12 @@ def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
         text = f"the rows of {place} cannot be compared: Spark cannot read the values of its files"
         yield unit.finding(DamageCode.ROWS_NOT_COMPARED, place, text, None)
     elif not same:
-        text = f"the rows that run {unit.run.run_id} wrote to {place} are not those of the originals in {unit.old}"
+        text = f"the rows that run {unit.run.run_id} wrote to {place} differ from the originals in {unit.old}"
         yield unit.finding(DamageCode.ROWS_DIFFER, place, text, scope.rollback(unit.run))
 
 
 def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
-    """Compare the rows of each group of files with those of the files that were written from it.
+    """Compare the rows of each group of files with the rows of the files that were written from it.
 
     Returns:
         None if Spark cannot read the values of a group.

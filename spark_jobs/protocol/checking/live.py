@@ -34,7 +34,7 @@ class Written:
 
 
 class LiveCheck:
-    """The check of one table's live directories. `intact` has those whose files are those of the last compaction.
+    """The check of one table's live directories. `intact` has those that the last compaction left so.
 
     A directory of another identity was overwritten, rolled back or compacted again: whatever is in it is right.
     """

@@ -44,7 +44,7 @@ class _Look:
 
     Attributes:
         damage: the findings that are damage.
-        busy: those of them about a unit on which an unfinished run may be at work.
+        busy: the findings about a unit on which an unfinished run may be at work.
         marks: what each job changes.
     """
 

@@ -1,6 +1,6 @@
 """The footers that analyses keep: `<home>/log/footers/<unit>-<files>`, one file for each unit of many files.
 
-Both parts of the name are hashes: that of the unit's location, and that of the listing of its files.
+Both parts of the name are hashes: of the unit's location, and of the listing of its files.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class FooterStore:
     def keep(
         self, location: str, files: FileListing, footers: Sequence[Footer], listed_after: datetime
     ) -> None:
-        """Keep the footers of a unit's files if they are many. Then delete those of its earlier files.
+        """Keep the footers of a unit's files if they are many. Then delete the footers of its earlier files.
 
         No error is raised, because they are a hint.
 
@@ -103,7 +103,7 @@ class FooterStore:
         """Delete what an analysis has kept in the table's own home more than a week ago. No error is raised.
 
         Args:
-            units: those of the plan. What was kept of large units that wait for a compaction stays.
+            units: the plan's. What was kept of large units that wait for a compaction stays.
         """
         if not self._has_footers:
             return

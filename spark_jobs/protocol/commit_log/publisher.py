@@ -19,7 +19,7 @@ from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
 
-#: The pace of a table is that of so many compactions.
+#: The pace of a table is measured on at most this number of compactions.
 _LEARNED_RUNS = 3
 
 

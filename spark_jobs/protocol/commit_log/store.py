@@ -34,7 +34,7 @@ DIRECTORY = LOG
 #: From this age on, a file that no snapshot names was left by a crash. No attempt to publish takes that long.
 ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
-#: So many of the newest snapshots are searched for those of one kind.
+#: At most this number of the newest snapshots is searched for a kind.
 _LOOKED_AT = 20
 T = TypeVar("T")
 

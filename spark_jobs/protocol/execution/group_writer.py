@@ -29,7 +29,7 @@ class WrittenGroup:
     """A group that is written.
 
     Attributes:
-        names: those of its files; None if all files of the directory are.
+        names: the names of its files; None if it has all files of the directory.
         request: how it was rewritten; None if it was copied.
     """
 
@@ -51,7 +51,7 @@ def check_all_written(
 ) -> None:
     """Raise VerificationFailed unless each file with rows was written in exactly one of the groups.
 
-    Each group is compared with its own files only, so the rows of a file in no group would be missed by nobody.
+    Each group is compared with its own files only, so a lack of the rows of a file in no group would go unnoticed.
 
     Args:
         before: the files of the unit, as they were inspected.
@@ -241,7 +241,7 @@ class GroupWriter:
         )
 
     def _sort_columns(self, group: FileGroup, groups: Iterable[FileGroup]) -> list[str]:
-        """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
+        """Return the columns to sort by: the option's, else the columns of SORTED BY in the DDL.
 
         Partition keys are left out, because they are constant within a unit, and so are columns that the files of the
         group do not have, as all their values are NULL: those of other groups, or that were added to the table later.

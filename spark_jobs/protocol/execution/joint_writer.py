@@ -75,7 +75,7 @@ class JointWriter:
         log.info("writing %d units in one job", len(drafts))
         try:
             staging = self._create()
-            # The new files inherit from this directory. It is closed to other accounts, like that of a unit.
+            # The new files inherit from this directory. It is closed to other accounts, like a unit's.
             # guard: joint_staging_closed
             drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
             with self._services.phases.during("write"):

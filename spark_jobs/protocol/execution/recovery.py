@@ -143,7 +143,7 @@ class Recovery:
             self._delete_tmp(recovered)
         except OSError as error:
             log.warning(
-                "did not delete all that was written in vain in %s: %s", recovered.run.directory, error
+                "did not delete all unused files that were written in %s: %s", recovered.run.directory, error
             )
 
     def _delete_tmp(self, recovered: RecoveredRun) -> None:

@@ -37,7 +37,7 @@ class TableState:
 
     Attributes:
         earlier: the directories of this run that earlier attempts have left.
-        recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
+        recovered: the unfinished ones among them, by home. They are entered, and their units that were written and
             verified are ready to be swapped.
         held_bytes: the bytes of originals that the other runs of the table keep.
         resumed_settled: the run is resumed, and has no directories any more.

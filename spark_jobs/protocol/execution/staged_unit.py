@@ -15,7 +15,7 @@ class StagedUnit:
 
     Attributes:
         directory: the URI of the directory that holds them.
-        files: as they were listed before their footers were compared with those of the originals.
+        files: as they were listed before their footers were compared with the originals'.
         seconds: the unit's share of the time, by its bytes.
     """
 

@@ -46,7 +46,7 @@ class TableCompaction:
     Args:
         run_id: the id of the run. If that run is finished, a new generation of it is opened.
         wanted: the partition values of the units to compact, or None for all flagged units.
-        admission: that of the job, which its tables share.
+        admission: the job's, which its tables share.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from spark_jobs.core.wire.report import TableReport, UnitReport
 
 
 def with_units(report: TableReport, units: Sequence[UnitReport]) -> TableReport:
-    """Replace the reports of these units, and append those of other units."""
+    """Replace the reports of these units, and append the reports of other units."""
     new = {unit_values(unit): unit for unit in units}
     kept = [new.pop(unit_values(unit), unit) for unit in report.units]
     return replace(report, units=[*kept, *new.values()])

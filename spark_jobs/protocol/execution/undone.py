@@ -24,7 +24,7 @@ _FAILED = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 
 
 def reports(start: TableState, results: Sequence[UnitResult]) -> list[UnitReport]:
-    """Return the reports of results; those of units that stay open say since when."""
+    """Return the reports of results; a unit that stays open says since when."""
     known = {plan.unit.key: plan.open.to_json() for plan in start.plan.units if plan.open}
     return [
         result.report

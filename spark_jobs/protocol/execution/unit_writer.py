@@ -49,7 +49,7 @@ class UnitWriter:
 
     Args:
         path: returns the URI of a path below the run's directory, under the directory's current name.
-        admission: that of the job.
+        admission: the job's.
     """
 
     def __init__(

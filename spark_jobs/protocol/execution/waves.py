@@ -157,7 +157,7 @@ class Waves(Generic[Item, Ready]):
             self._work.entered.journal.append(kind, units=units)
 
     def _recover(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> list[UnitResult]:
-        """Recover the run, and return the results with those of units whose outcome was unknown.
+        """Recover the run, and return the results, also of units whose outcome was unknown.
 
         The server may still execute a call that it answered with an error. Then a record about the unit would be wrong.
         The server cannot do so after the recovery has renamed the run's directory, so the swap state is read only then.

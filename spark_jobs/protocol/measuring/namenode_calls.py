@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 #: Paths that no NameNode is asked about.
 _LOCAL = "file:"
-#: Calls that were saved up may be made at once, but not more than fit into so many seconds.
+#: Calls that were saved up may be made at once, but not more than fit into this many seconds.
 _BURST_SECONDS = 0.1
 
 

@@ -32,7 +32,7 @@ class Progress:
     def text(self, now: float) -> str:
         """Return what is done, the bytes of each second, and the time that the rest will take at this rate.
 
-        The rate is that of all that was done so far. The rest is measured in bytes, or in units if their bytes are not
+        The rate counts all that was done so far. The rest is measured in bytes, or in units if their bytes are not
         known before.
         """
         done, total, seconds = self._done, self._total, max(now - self._began, 0.001)

@@ -29,7 +29,7 @@ from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
 
-#: The footers of so many files, or of one unit, are read with one request.
+#: The footers of this many files, or of one unit, are read with one request.
 _TOGETHER = 1000
 #: A unit with the files that are to be read of it.
 _Due = tuple[UnitPlan, Inputs]
@@ -85,7 +85,7 @@ def _amount(units: Iterable[UnitPlan]) -> Amount:
 
 
 def _parts(due: Sequence[_Due]) -> list[list[_Due]]:
-    """Return the units in parts with at most so many files, unless one unit has more."""
+    """Return the units in parts with at most this many files, unless one unit has more."""
     parts: list[list[_Due]] = []
     room = 0
     for unit, inputs in due:
@@ -127,7 +127,7 @@ class _FooterChecks:
         return [self._check(unit, inputs.files, footers) for (unit, inputs), footers in zip(part, answers)]
 
     def _read(self, part: Sequence[_Due]) -> list[list[list[Footer]]]:
-        """Return the footers of each unit: those of the files to rewrite, and those of the files to copy, if any."""
+        """Return the footers of each unit: of the files to rewrite, and of the files to copy, if any."""
         parts = [parts_of(self._table, unit.unit.location, inputs.files) for unit, inputs in part]
         directories = [directory for each in parts for directory in each]
         footers = iter(self._services.footers.read(directories, self._table.file_format))

@@ -132,7 +132,7 @@ def _by_kept_footers(
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None
-    log.info("%s: the footers of %d files are those of the analysis", location, len(due.files))
+    log.info("%s: the footers of %d files are as the analysis read them", location, len(due.files))
     return replace(inspection, by_kept_footers=True)
 
 
@@ -184,7 +184,7 @@ def _check_complete(location: str, files: FileListing, footers: Sequence[Footer]
     """Raise LakekeeperError unless each file with content has one footer: rows of another one would be left out."""
     described = sorted(name for footer in footers for name in footer.names)
     if described != [file.name for file in with_footers(files).files]:  # guard: each_file_has_a_footer
-        raise LakekeeperError(f"the footers that were read in {location} are not those of its files")
+        raise LakekeeperError(f"the footers that were read in {location} do not belong to its files")
 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
@@ -220,7 +220,7 @@ def _by_position(table: TablePlan) -> bool:
 
 
 def _target_files(inspection: Inspection, choice: Choice, thresholds: Thresholds) -> int:
-    """Return the number of files after a compaction: those that are copied, and those of each group."""
+    """Return the number of files after a compaction: the copied ones, and each group's."""
     kept = frozenset(file.name for file in choice.copied.data)
     parts = [group.without(kept) for group in inspection.groups]
     return len(kept) + sum(part.target_files(thresholds) for part in parts if part.files.data)

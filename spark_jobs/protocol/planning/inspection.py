@@ -21,7 +21,7 @@ class FileGroup:
     """Files of a unit that are written with one schema: their properties, and how they are rewritten.
 
     Attributes:
-        number: that of the group among all groups of the unit's files, from 0.
+        number: the number of the group among all groups of the unit's files, from 0.
     """
 
     files: FileListing

@@ -42,7 +42,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _User:
-    """A table, with those of its units that overlap with the places."""
+    """A table, with its units that overlap with the places."""
 
     facts: TableFacts
     units: tuple[Unit, ...]

@@ -31,7 +31,7 @@ from spark_jobs.protocol.runs.trust import Trust
 
 log = logging.getLogger("lakekeeper")
 
-#: An analysis creates the home of a table only if its survey then saves so many listings.
+#: An analysis creates the home of a table only if its survey then saves this many listings.
 _WORTH_A_HOME = 1000
 
 
@@ -143,7 +143,7 @@ class Survey:
 
 
 def _newest(one: SurveyedUnits, other: SurveyedUnits) -> SurveyedUnits:
-    """Return the figures of both, for each unit those of the later listing."""
+    """Return the figures of both; where both have a unit, the later listing counts."""
     later = {
         key: surveyed
         for key, surveyed in other.items()

@@ -37,7 +37,7 @@ from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.swap.directories import files_of_unit
 
-#: So many directories are listed with one request to Hadoop's client.
+#: This many directories are listed with one request to Hadoop's client.
 _TOGETHER = 100
 
 

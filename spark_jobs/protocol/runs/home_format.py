@@ -24,7 +24,7 @@ def check_format(home: str, names: Collection[str]) -> None:
     """Raise OtherVersion for a home whose records have another format.
 
     Args:
-        names: those of all its entries. A home without any was made just now, or a job died right after it made it.
+        names: the names of all its entries. A home without any was made just now, or a job died right after it made it.
     """
     markers = sorted(name for name in names if name.startswith(_PREFIX))
     if names and markers != [MARKER]:  # guard: format_of_home

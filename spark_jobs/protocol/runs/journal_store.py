@@ -133,7 +133,7 @@ class Journal:
                 raise
 
     def newest(self) -> Record:
-        """Return the newest record, with a time that is not earlier than that of its file. There must be one."""
+        """Return the newest record, with a time that is not earlier than its file's. There must be one."""
         number, file = max(self._published().items())
         return _dated(self._record(number), file.mtime)
 
@@ -164,7 +164,7 @@ class Journal:
     def state(self) -> RunState | None:
         """Return the state after all records. Raise Unsafe for records that this journal must not contain.
 
-        The time of a record is not earlier than that of its file.
+        The time of a record is not earlier than its file's.
         """
         published = self._complete()
         files = tuple(file.entry() for file in published.values())
@@ -236,7 +236,7 @@ class Run:
         return f"{self.directory}/{relative}"
 
     def current(self) -> RunState:
-        """Return the state of the journal now; `state` is that of the time when the run was found."""
+        """Return the state of the journal now; `state` is older: of the time when the run was found."""
         return self.journal.state() or self.state
 
     def is_of(self, table: str, location: str) -> bool:

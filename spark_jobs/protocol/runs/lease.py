@@ -184,7 +184,7 @@ class LeaseSet:
         return None if millis is None else time_of(millis)
 
     def clocks(self) -> list[datetime]:
-        """Return the time now by each clock that is known: that of this driver, and with a lease the file system's."""
+        """Return the time now by each known clock: this driver's, and with a lease the file system's."""
         times, elapsed = [self._services.now()], self._services.clock.monotonic()
         for lease in self._held.values():
             times.append(time_of(lease.taken) + timedelta(seconds=elapsed - lease.since))

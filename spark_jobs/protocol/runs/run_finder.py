@@ -63,7 +63,7 @@ class TableRuns:
         self._homes = [home.path for home in homes(facts, units)]
         self._trust = Trust(fs, self._location, trusted_owners)
         self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
-        #: The record in the table's own home. It also covers those of its runs that have directories in other homes.
+        #: The record in the table's own home. It also covers its runs that have directories in other homes.
         self.settled_store = SettledStore(fs, self._homes[0], self._trust)
         self._copied: dict[str, str] = {}
         #: By unit key, the path of its originals if they were copied between the renames of a swap.
@@ -123,7 +123,7 @@ class TableRuns:
         return self._trust if home == self._homes[0] else self._trust_outside
 
     def _followed(self, homes: Iterable[str]) -> list[str]:
-        """Return those of the named homes that may be followed: homes of one directory, on the server of the root.
+        """Return the named homes that may be followed: homes of one directory, on the server of the root.
 
         The home of a root holds the runs of all partitions below it. It is read for its own root only, so that no
         journal leads to another table.

@@ -39,9 +39,9 @@ class Blocker:
         return writers.directory_with_rows(self.directory, self.name)
 
 
-#: So many directories in a staging directory are listed, to find out when it changed last.
+#: This many directories in a staging directory are listed, to find out when it changed last.
 _MOST_LISTED = 20
-#: So many files are looked at one by one; there may be 65,000 others beside them.
+#: This many files are looked at one by one; there may be 65,000 others beside them.
 _FEW = 3
 
 
@@ -262,7 +262,7 @@ def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
 
 
 def _last_change(fs: DataDirectories, entry: Status) -> int:
-    """Return when a directory, or what is in it, changed last; only so many directories are listed."""
+    """Return when a directory, or what is in it, changed last; only this many directories are listed."""
     newest, left, listed = entry.mtime, [entry.path], 0
     while left and listed < _MOST_LISTED:
         listed += 1

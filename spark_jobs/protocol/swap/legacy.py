@@ -9,7 +9,7 @@ from spark_jobs.core.values.legacy_leftovers import described, described_all, is
 from spark_jobs.core.values.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
-#: At most so many directories are listed for a hint, which a cleanup gives each night; those beside the units first.
+#: At most this many directories are listed for a hint, which a cleanup gives each night; those beside the units first.
 _MOST = 200
 
 

@@ -1,4 +1,4 @@
-"""Tells from the footer of an ORC file whether ORC can merge its stripes with those of others.
+"""Tells from the footer of an ORC file whether ORC can merge its stripes with stripes of other files.
 
 ORC's merge unites the statistics of the stripes. It fails where a column has none of its own type, because the writer
 was older, and where a file has none at all. So the same classes are asked for here, before anything is written.

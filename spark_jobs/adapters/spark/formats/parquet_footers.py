@@ -79,7 +79,7 @@ _UNUSED = {
 class _File(NamedTuple):
     """A file to read, its directory, and the number of the directory.
 
-    The URI is made when it is needed: those of a million files would take 200 MB.
+    The URI is made when it is needed: a million URIs would take 200 MB.
     """
 
     place: str
@@ -141,7 +141,7 @@ class ParquetFooters:
             return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
 
     def _decoded(self, files: Sequence[_File], answer: Any) -> Any:
-        """Return what the footers hold. That of an encrypted column can be read with its key only."""
+        """Return what the footers hold. The footer of an encrypted column can be read with its key only."""
         try:
             return java_json(self._mapper, answer)
         except Exception as error:

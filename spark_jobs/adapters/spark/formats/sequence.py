@@ -70,7 +70,7 @@ class SequenceFormat(RecordFormat):
         """Return the classes that copy keys and values as bytes.
 
         Hadoop has none for values that are compressed one by one. These are copied as objects of their own classes, and
-        their bytes are compared as those of all others.
+        their bytes are compared like all others.
         """
         if request.profile.codec.startswith(_EACH_VALUE):
             key, value = request.profile.schemas[0].split(_SEPARATOR)
