@@ -1,0 +1,1 @@
+"""Values and decisions. They use the standard library only, and have no effects."""

@@ -20,7 +20,7 @@ from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Level, Option
 from spark_jobs.protocol.measuring.phases import PHASES
-from tests.contract import config_template, settings_page
+from tests.contract import code_pages, config_template, settings_page
 from tests.contract.option_table import option_table
 
 ROOT = Path(__file__).parents[2]
@@ -125,8 +125,18 @@ def configuration() -> str:
     return by_level([*levels, ("besides options", table(header, config_template.other_rows()))])
 
 
+def packages() -> str:
+    return table(("package", "what it has"), code_pages.package_rows())
+
+
+def swap_states() -> str:
+    header = ("live, `old`, `new` or `aside`", "state", "a compaction", "a rollback")
+    return table(header, code_pages.state_rows())
+
+
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"configuration": configuration},
+    "docs/design.md": {"swap states": swap_states, "packages": packages},
     "docs/production.md": {"metrics": metrics},
     "docs/troubleshooting.md": {"refusals": refusals, "warnings": warnings},
     "docs/wire.md": {

@@ -50,10 +50,11 @@ def locate(live: str | None, old: str | None, new: str | None, live_id: str, new
     """
     known = {None: None, live_id: "L", new_id: "N"}
     state = (known.get(live, X), known.get(old, X), known.get(new, X))
-    return _TABLE.get(state, SwapState.UNKNOWN)
+    return STATES.get(state, SwapState.UNKNOWN)
 
 
-_TABLE: dict[tuple[str | None, str | None, str | None], SwapState] = {
+#: The state by what is live, in `old`, and in `new` (or `aside`).
+STATES: dict[tuple[str | None, str | None, str | None], SwapState] = {
     ("L", None, "N"): SwapState.NOT_SWAPPED,
     ("L", None, None): SwapState.LIVE_ONLY,
     ("L", None, X): SwapState.LIVE_FOREIGN_ASIDE,

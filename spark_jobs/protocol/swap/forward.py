@@ -120,6 +120,7 @@ class ForwardSwap(SwapExecutor):
         return replace(self._discard_replaced_or_dropped(paths, problem), moved_files=moved_files)
 
     def _discard_replaced_or_dropped(self, paths: SwapPaths, problem: str | None) -> SwapResult:
+        """Discard the swap: a writer has replaced the live directory, or the unit was dropped."""
         return SwapResult(journal.DISCARDED, problem or f"{paths.live} was replaced by a writer, or dropped")
 
     def _complete_or_reverse(self, paths: SwapPaths, problem: str | None) -> None:
@@ -141,6 +142,7 @@ class ForwardSwap(SwapExecutor):
         return not changes.lost and (source == paths.aside or not changes.added)
 
     def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
+        """Move the originals back. If the metastore has no unit there any more, commit, and keep the originals."""
         if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped_forward
             return self._dropped_result(paths)
         check_nothing_left(self._fs, paths.live)

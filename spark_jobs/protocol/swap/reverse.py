@@ -258,6 +258,7 @@ class ReverseSwap(SwapExecutor):
         )
 
     def _end_after_drop(self, _: SwapPaths, __: str | None) -> SwapResult:
+        """End the rollback: the unit was dropped after its originals were back."""
         return SwapResult(journal.ROLLED_BACK)
 
     def _end_after_two_replacements(self, paths: SwapPaths, _: str | None) -> SwapResult:

@@ -170,6 +170,7 @@ class SwapExecutor(ABC):
         self._fs.rename(paths.aside, paths.live)
 
     def _move_live_to_aside(self, paths: SwapPaths, problem: str | None) -> str:
+        """Move the rewritten directory aside: a writer replaced the directory right before it was moved to `old`."""
         self._fs.move(paths.live, paths.aside, paths.swap.new_id)
         return problem or overwritten(paths)
 
