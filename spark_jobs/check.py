@@ -19,8 +19,7 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.check import check_location, check_table
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("check", check_table, sys.argv[1:], __doc__ or "", check_location))
+    sys.exit(main("check", sys.argv[1:], __doc__ or ""))

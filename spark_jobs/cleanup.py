@@ -17,9 +17,7 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.cleanup import cleanup_table
-from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("cleanup", cleanup_table, sys.argv[1:], __doc__ or "", cleanup_location))
+    sys.exit(main("cleanup", sys.argv[1:], __doc__ or ""))

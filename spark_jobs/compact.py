@@ -13,11 +13,7 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.main import main
-from spark_jobs.verbs.plan import complete_dry_run
-from spark_jobs.verbs.table_order import by_gain
 
 if __name__ == "__main__":
-    words, about = sys.argv[1:], __doc__ or ""
-    sys.exit(main("compact", compact_table, words, about, finish=complete_dry_run, order=by_gain))
+    sys.exit(main("compact", sys.argv[1:], __doc__ or ""))

@@ -13,8 +13,7 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("history", history_table, sys.argv[1:], __doc__ or ""))
+    sys.exit(main("history", sys.argv[1:], __doc__ or ""))

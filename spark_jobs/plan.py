@@ -15,7 +15,6 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from spark_jobs.verbs.main import main
-from spark_jobs.verbs.plan import arrange, plan_table
 
 if __name__ == "__main__":
-    sys.exit(main("plan", plan_table, sys.argv[1:], __doc__ or "", finish=arrange))
+    sys.exit(main("plan", sys.argv[1:], __doc__ or ""))

@@ -14,7 +14,6 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from spark_jobs.verbs.main import main
-from spark_jobs.verbs.rollback import rollback_table
 
 if __name__ == "__main__":
-    sys.exit(main("rollback", rollback_table, sys.argv[1:], __doc__ or ""))
+    sys.exit(main("rollback", sys.argv[1:], __doc__ or ""))

@@ -15,7 +15,7 @@ from spark_jobs.core.wire.report import Report
 from spark_jobs.core.wire.summary import failure
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.runner import AtLocation, Finish, TableOrder, Verb, run
+from spark_jobs.verbs.runner import run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,35 +36,21 @@ class JobFailed(LakekeeperError, RuntimeError):
         super().__init__(failure(report))
 
 
-def call(
-    spark: SparkSession,
-    invocation: Invocation,
-    work: Verb,
-    at_location: AtLocation | None = None,
-    finish: Finish | None = None,
-    order: TableOrder | None = None,
-) -> Report:
+def call(spark: SparkSession, invocation: Invocation) -> Report:
     """Run one job in a session beside the caller's, and return its report.
 
     Raises:
         UsageError: an argument or the configuration is wrong; nothing was changed. It is a ValueError.
         JobFailed: the job's exit code would be 1 or 3. It is a RuntimeError.
     """
-    return on(_services(spark), invocation, work, at_location, finish, order)
+    return on(_services(spark), invocation)
 
 
-def on(
-    services: Services,
-    invocation: Invocation,
-    work: Verb,
-    at_location: AtLocation | None = None,
-    finish: Finish | None = None,
-    order: TableOrder | None = None,
-) -> Report:
+def on(services: Services, invocation: Invocation) -> Report:
     """Run one job with these services."""
     report = Report(invocation.verb, __version__, started=utc_now())
     with _same_log_level():
-        run(services, invocation, work, report, at_location, finish, order, show=_nowhere)
+        run(services, invocation, report, show=_nowhere)
     if report.usage:
         raise UsageError(report.error or "")
     if report.outcome in _FAILURES:

@@ -9,16 +9,6 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs.api.calls import call
 from spark_jobs.core.options.calls import invocation
 from spark_jobs.core.wire.report import Report
-from spark_jobs.verbs.analyze import analyze_table
-from spark_jobs.verbs.check import check_location, check_table
-from spark_jobs.verbs.cleanup import cleanup_table
-from spark_jobs.verbs.cleanup_location import cleanup_location
-from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.forget import forget_location, forget_table
-from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
-from spark_jobs.verbs.rollback import rollback_table
-from spark_jobs.verbs.table_order import by_gain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +42,7 @@ def analyze(
         JobFailed: (a RuntimeError) a table failed, or was refused although it was named; it has the report.
     """
     line = invocation("analyze", table, tables, database, options, config_file=config_file)
-    return call(spark, line, analyze_table)
+    return call(spark, line)
 
 
 def plan(
@@ -74,7 +64,7 @@ def plan(
         the table was compacted before. `compact(plan=report)` does exactly that; `report.to_json()` is what to keep.
     """
     line = invocation("plan", table, tables, database, options, config_file=config_file)
-    return call(spark, line, plan_table, finish=arrange)
+    return call(spark, line)
 
 
 def compact(
@@ -109,7 +99,7 @@ def compact(
     line = invocation(
         "compact", table, tables, database, options, plan=planned, run_id=run_id, config_file=config_file
     )
-    return call(spark, line, compact_table, finish=complete_dry_run, order=by_gain)
+    return call(spark, line)
 
 
 def rollback(
@@ -132,7 +122,7 @@ def rollback(
         The report: of each unit `outcome` (`restored`), and the `files` and `bytes` that are live again.
     """
     line = invocation("rollback", table, tables, database, options, run_id=run_id, config_file=config_file)
-    return call(spark, line, rollback_table)
+    return call(spark, line)
 
 
 def cleanup(
@@ -167,7 +157,7 @@ def cleanup(
         writers=writers,
         config_file=config_file,
     )
-    return call(spark, line, cleanup_table, cleanup_location)
+    return call(spark, line)
 
 
 def history(
@@ -203,7 +193,7 @@ def history(
         snapshots=snapshots,
         config_file=config_file,
     )
-    return call(spark, line, history_table)
+    return call(spark, line)
 
 
 def check(
@@ -238,7 +228,7 @@ def check(
         read_data=read_data,
         config_file=config_file,
     )
-    return call(spark, line, check_table, check_location)
+    return call(spark, line)
 
 
 def forget(
@@ -273,4 +263,4 @@ def forget(
         yes=yes,
         config_file=config_file,
     )
-    return call(spark, line, forget_table, forget_location)
+    return call(spark, line)

@@ -20,20 +20,12 @@ from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.printable_log import keep_lines_printable
-from spark_jobs.verbs.runner import AtLocation, Finish, TableOrder, Verb, run
+from spark_jobs.verbs.runner import run
 
 log = logging.getLogger("lakekeeper")
 
 
-def main(
-    verb: str,
-    work: Verb,
-    argv: Sequence[str],
-    description: str,
-    at_location: AtLocation | None = None,
-    finish: Finish | None = None,
-    order: TableOrder | None = None,
-) -> int:
+def main(verb: str, argv: Sequence[str], description: str) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
     report, nonce = Report(verb, __version__, started=utc_now()), report_nonce(argv)
     invocation: Invocation | None = None
@@ -48,7 +40,7 @@ def main(
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
         try:
-            run(services, invocation, work, report, at_location, finish, order)
+            run(services, invocation, report)
         finally:
             _publish(report, nonce, invocation, services)
             spark.stop()

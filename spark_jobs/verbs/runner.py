@@ -31,6 +31,7 @@ from spark_jobs.protocol.measuring.phases import describe
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.printable_log import keep_lines_printable
+from spark_jobs.verbs.registry import VERBS, Verb
 from spark_jobs.verbs.table_errors import hint, report_of
 
 log = logging.getLogger("lakekeeper")
@@ -39,41 +40,29 @@ _print = partial(print, flush=True)
 #: The options of a job that executes a plan, unless they are given: the order is that of the plan.
 _AS_PLANNED = {"order": "none"}
 
-#: Works on one table.
-Verb = Callable[[Job, TableName], TableReport]
-#: Works on the dropped tables of a location.
-AtLocation = Callable[[Job, str], Sequence[TableReport]]
-#: Returns the tables in the order in which they are worked on.
-TableOrder = Callable[[Job, Sequence[TableName]], Sequence[TableName]]
-#: Completes a report when all tables are known.
-Finish = Callable[[Job, Report], None]
-
 
 def run(
     services: Services,
     invocation: Invocation,
-    work: Verb,
     report: Report,
-    at_location: AtLocation | None = None,
-    finish: Finish | None = None,
-    order: TableOrder | None = None,
     show: Callable[[str], None] = _print,
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
     keep_lines_printable(log)
+    verb = VERBS[invocation.verb]
     report.by_name = not invocation.database
     report.complete = False
     try:
         job = _job(services, invocation, show)
         report.by_name = not job.invocation.database
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
-        for what, act in _tasks(job, work, at_location, order):
+        for what, act in _tasks(job, verb):
             log.info("%s %s", invocation.verb, what)
             reports = _with_ignored(job, _guarded(job, what, act, begun=bool(report.tables)))
             report.tables += reports
             _log_end(what, reports)
-        if finish:
-            finish(job, report)
+        if verb.finish:
+            verb.finish(job, report)
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -99,17 +88,15 @@ def _log_end(what: str, reports: Sequence[TableReport]) -> None:
             log.warning("%s: %s", table.table, text)
 
 
-def _tasks(
-    job: Job, work: Verb, at_location: AtLocation | None, order: TableOrder | None
-) -> Iterator[tuple[str, Callable[[], Sequence[TableReport]]]]:
+def _tasks(job: Job, verb: Verb) -> Iterator[tuple[str, Callable[[], Sequence[TableReport]]]]:
     """Return what is worked on, by name, and how."""
     location = job.invocation.location
-    if location is not None and at_location is not None:
-        yield location, lambda: at_location(job, location)
+    if location is not None and verb.at_location is not None:
+        yield location, partial(verb.at_location, job, location)
         return
     names: Sequence[TableName] = job.table_names()
-    for name in order(job, names) if order else names:
-        yield str(name), partial(_work_on_table, job, work, name)
+    for name in verb.order(job, names) if verb.order else names:
+        yield str(name), partial(_work_on_table, job, verb, name)
 
 
 def _job(services: Services, invocation: Invocation, show: Callable[[str], None]) -> Job:
@@ -169,13 +156,13 @@ def _read(services: Services, uri: str) -> str:
         raise UsageError(f"cannot read {uri}: {error}") from None
 
 
-def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableReport]:
+def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableReport]:
     if not job.services.metastore.table_exists(name):
         if job.invocation.database:
             return [_dropped_meanwhile(name)]
         raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{hint(job)}")
     try:
-        return [work(job, name)]
+        return [verb.of_table(job, name)]
     except LakekeeperError:
         # A check leaves nothing behind, so that a table that was dropped under it needs nothing.
         if (

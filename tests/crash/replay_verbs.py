@@ -19,7 +19,6 @@ from tests.crash.model_spark import visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as
 from tests.crash.replay import Recording, Stopped, comparable
-from tests.crash.scenario import VERBS
 from tests.crash.simulated_cluster import SimulatedCluster
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def run(cluster: Services, verb: str, table: str) -> object:
     """What the report says of the table and its units, or that the process was killed."""
     report = Report(verb, __version__)
     try:
-        runner.run(cluster, parse(verb, ["--table", table, *ARGUMENTS[verb]], ""), VERBS[verb], report)
+        runner.run(cluster, parse(verb, ["--table", table, *ARGUMENTS[verb]], ""), report)
     except Stopped:
         return "killed"
     found = report.to_json()["tables"][0]

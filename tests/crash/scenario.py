@@ -9,35 +9,11 @@ from spark_jobs import __version__
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import runner
-from spark_jobs.verbs.analyze import analyze_table
-from spark_jobs.verbs.check import check_location, check_table
-from spark_jobs.verbs.cleanup import cleanup_table
-from spark_jobs.verbs.cleanup_location import cleanup_location
-from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.forget import forget_location, forget_table
-from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
-from spark_jobs.verbs.rollback import rollback_table
-from spark_jobs.verbs.table_order import by_gain
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 
-VERBS = {
-    "analyze": analyze_table,
-    "plan": plan_table,
-    "compact": compact_table,
-    "rollback": rollback_table,
-    "cleanup": cleanup_table,
-    "forget": forget_table,
-    "history": history_table,
-    "check": check_table,
-}
-#: What completes the report of a verb, when all tables are known.
-FINISH = {"plan": arrange, "compact": complete_dry_run}
-#: The verbs that work on what a dropped table has left.
-AT_LOCATION = {"cleanup": cleanup_location, "forget": forget_location, "check": check_location}
 EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"
 
@@ -67,10 +43,7 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
-        runner.run(
-            client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish, order
-        )
+        runner.run(client.cluster, parse(verb, words, ""), report)
     return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -33,12 +33,8 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
-from spark_jobs.verbs.cleanup import cleanup_table
-from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.rollback import rollback_table
 from spark_jobs.verbs.runner import run
 
-VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
 #: A takeover must take seconds.
 TAKEOVER = {"lease_timeout": "4s"}
 POLL = 0.005
@@ -80,7 +76,7 @@ def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
     report = Report(verb, __version__, started=utc_now())
     line = parse(verb, command["words"], "")
     line = replace(line, options={**TAKEOVER, **line.options})
-    run(spark_services(spark), line, VERBS[verb], report)
+    run(spark_services(spark), line, report)
     return {"exit_code": report.exit_code, "report": report.to_json()}
 
 

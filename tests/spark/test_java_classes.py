@@ -13,7 +13,6 @@ from py4j.protocol import REFL_GET_UNKNOWN_SUB_COMMAND_NAME, REFLECTION_COMMAND_
 
 from spark_jobs.adapters import composition
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
-from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.main import main
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many
@@ -106,7 +105,7 @@ def test_a_job_remembers_classes(spark: SparkSession, monkeypatch: pytest.Monkey
     builder.appName().enableHiveSupport().getOrCreate.return_value = session
     monkeypatch.setattr(composition.SparkSession, "builder", builder)
 
-    assert main("analyze", analyze_table, ["--table", "default.no_such_table"], "") == 1
+    assert main("analyze", ["--table", "default.no_such_table"], "") == 1
 
     assert jvm.org.apache.hadoop.fs.Path is jvm.org.apache.hadoop.fs.Path
     session.stop.assert_called_once()

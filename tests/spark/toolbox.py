@@ -18,32 +18,10 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import runner
-from spark_jobs.verbs.analyze import analyze_table
-from spark_jobs.verbs.check import check_table
-from spark_jobs.verbs.cleanup import cleanup_table
-from spark_jobs.verbs.cleanup_location import cleanup_location
-from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.forget import forget_table
-from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
-from spark_jobs.verbs.rollback import rollback_table
-from spark_jobs.verbs.table_order import by_gain
 from tests.harness.fixtures import Database
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-VERBS = {
-    "analyze": analyze_table,
-    "plan": plan_table,
-    "compact": compact_table,
-    "rollback": rollback_table,
-    "cleanup": cleanup_table,
-    "history": history_table,
-    "forget": forget_table,
-    "check": check_table,
-}
-FINISH = {"plan": arrange, "compact": complete_dry_run}
 
 
 #: Partition values that file systems, URIs and SQL text each write differently.
@@ -78,9 +56,7 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
-        line = parse(verb, words, "")
-        runner.run(spark_services(self.spark), line, VERBS[verb], report, cleanup_location, finish, order)
+        runner.run(spark_services(self.spark), parse(verb, words, ""), report)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

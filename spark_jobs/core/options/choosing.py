@@ -3,8 +3,11 @@
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 from spark_jobs.core.options.option import (
     ANALYZE,
@@ -31,188 +34,161 @@ SELECTIONS = ("where", "partitions", "idle_for")
 LONGEST, MOST_FILES = "36500d", 1_000_000_000
 _PARTITIONS = 'a list of partitions as JSON, like [{"date": "2026-02-23"}]'
 
+_SAME: Mapping[str, Any] = {"verbs": PLANNING, "section": Section.SELECTION}
+_option, _choice, _switch = partial(option, **_SAME), partial(choice, **_SAME), partial(switch, **_SAME)
+
 
 @dataclass(frozen=True)
 class ChoosingOptions:
     """What to compact. Sizes are in bytes, except for names that end with `_mb`."""
 
-    block_size_mb: int = option(
+    block_size_mb: int = _option(
         128,
         number(int, 1, 16_384),
         "HDFS block size (dfs.blocksize) in MB",
         flag="--block-size",
         metavar="MB",
-        verbs=PLANNING,
         layers=CHOICE,
-        section=Section.SELECTION,
     )
-    compaction_ratio_threshold: float = option(
+    compaction_ratio_threshold: float = _option(
         10.0,
         number(float, 0.001, 1_000_000_000),
         "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
         metavar="RATIO",
-        verbs=PLANNING,
         layers=CHOICE,
         level=Level.DAILY,
-        section=Section.SELECTION,
         note="10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
     )
-    min_input_files: int = option(
+    min_input_files: int = _option(
         2,
         number(int, 2, MOST_FILES),
         "leave directories with fewer files alone",
         flag="--min-input-files",
         metavar="N",
-        verbs=PLANNING,
         layers=CHOICE,
-        section=Section.SELECTION,
     )
-    target_file_size: int = option(
+    target_file_size: int = _option(
         0,
         size("0b", "1tb"),
         "size of the files to write (default: the block size)",
         flag="--target-file-size",
         metavar="512mb",
-        verbs=PLANNING,
         layers=CHOICE,
         level=Level.DAILY,
-        section=Section.SELECTION,
         example="512mb",
     )
-    strategy: str = choice(
+    strategy: str = _choice(
         AUTO,
         STRATEGIES,
         "which files of a directory are rewritten: the small ones, while large ones are copied byte by byte (auto: from"
         " three quarters of the target size on; minor: from the target size on, where that costs less), or all (full)",
         flag="--strategy",
-        verbs=PLANNING,
         layers=CHOICE,
-        section=Section.SELECTION,
     )
-    min_small_files: int = option(
+    min_small_files: int = _option(
         30,
         number(int, 1, MOST_FILES),
         "with strategy=auto, compact for the sake of its small files alone a directory with at least this many",
         flag="--min-small-files",
         metavar="N",
-        verbs=PLANNING,
         layers=CHOICE,
         level=Level.RARE,
-        section=Section.SELECTION,
     )
-    min_files_per_gb: float = option(
+    min_files_per_gb: float = _option(
         10.0,
         number(float, 0, 1_000_000_000),
         "with strategy=auto, and only if at least this many small files go away for each GB that is read",
         flag="--min-files-per-gb",
         metavar="N",
-        verbs=PLANNING,
         layers=CHOICE,
         level=Level.RARE,
-        section=Section.SELECTION,
     )
-    full_scan: bool = switch(
+    full_scan: bool = _switch(
         "list every directory, also those that have not changed",
         flag="--full-scan",
-        verbs=PLANNING,
-        section=Section.SELECTION,
     )
-    partitions: list[PartitionSpec] | None = option(
+    partitions: list[PartitionSpec] | None = _option(
         None,
         Parser(parse_partitions, _PARTITIONS, f"1 to {MOST_SPECS} partitions", ("partitions",)),
         'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
         flag="--partitions",
         metavar="JSON",
         group="partitions",
-        verbs=PLANNING,
         layers=OF_THE_CALL,
+        section=None,
         level=Level.DAILY,
     )
-    where: str | None = option(
+    where: str | None = _option(
         None,
         CONDITION,
         "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
         flag="--where",
         metavar="SQL",
         group="partitions",
-        verbs=PLANNING,
         layers=OF_THE_CALL,
+        section=None,
         level=Level.DAILY,
     )
-    idle_for: timedelta | None = option(
+    idle_for: timedelta | None = _option(
         None,
         duration("0s", LONGEST),
         "only partitions whose newest file is at least this old; 0s: of any age",
         flag="--idle-for",
         metavar="7d",
-        verbs=PLANNING,
         level=Level.DAILY,
-        section=Section.SELECTION,
         note="Not together with partitions or where: where the file sets it, `0s` as an argument turns it off.",
         example="7d",
     )
-    trigger: str = choice(
+    trigger: str = _choice(
         "all",
         ("all", "any"),
         "whether a partition is compacted if all of the trigger conditions that are given hold, or any of them",
         flag="--trigger",
-        verbs=PLANNING,
-        section=Section.SELECTION,
         note="The conditions are those below. Without one, all flagged partitions are compacted.",
     )
-    trigger_unit_files: int | None = option(
+    trigger_unit_files: int | None = _option(
         None,
         number(int, 1, MOST_FILES),
         "compact only partitions with at least this many files",
         flag="--trigger-unit-files",
         metavar="N",
-        verbs=PLANNING,
         level=Level.RARE,
-        section=Section.SELECTION,
         example=100,
     )
-    trigger_small_files: int | None = option(
+    trigger_small_files: int | None = _option(
         None,
         number(int, 1, MOST_FILES),
         "compact only if the flagged partitions of the table have at least this many small files in total",
         flag="--trigger-small-files",
         metavar="N",
-        verbs=PLANNING,
-        section=Section.SELECTION,
         note="A file is small below block size / ratio.",
         example=10000,
     )
-    trigger_growth: int | None = option(
+    trigger_growth: int | None = _option(
         None,
         number(int, 1, MOST_FILES),
         "compact only if at least this many files were added to the table since its last compaction",
         flag="--trigger-growth",
         metavar="N",
-        verbs=PLANNING,
-        section=Section.SELECTION,
         note="Counted are the files of flagged partitions that no compaction has written.",
         example=1000,
     )
-    trigger_interval: timedelta | None = option(
+    trigger_interval: timedelta | None = _option(
         None,
         duration("0s", LONGEST),
         "compact only if the last compaction of the table was at least this long ago",
         flag="--trigger-interval",
         metavar="1d",
-        verbs=PLANNING,
-        section=Section.SELECTION,
         example="1d",
     )
-    trigger_average_size: int | None = option(
+    trigger_average_size: int | None = _option(
         None,
         size("1b", "1tb"),
         "compact only partitions whose files are smaller than this on average",
         flag="--trigger-average-size",
         metavar="16mb",
-        verbs=PLANNING,
         level=Level.RARE,
-        section=Section.SELECTION,
         example="16mb",
     )
 

@@ -14,7 +14,8 @@ from functools import cached_property
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.options.definitions import HASH, Options
+from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.rewriting import HASH
 from spark_jobs.core.options.selection import PartitionSpec, text_of
 from spark_jobs.core.planning.survey import SurveyedUnit
 from spark_jobs.core.planning.task_plan import TaskPlan, plan_tasks

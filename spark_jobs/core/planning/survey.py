@@ -14,7 +14,7 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.options.definitions import COUNT, HASH
+from spark_jobs.core.options.rewriting import COUNT, HASH
 from spark_jobs.core.records.record_files import built, packed, unpacked
 from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.rules.due import FileFigures

@@ -13,7 +13,7 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import runner
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import VERBS, Jobs, data_files, only, outcomes, rows, tree
+from tests.spark.toolbox import Jobs, data_files, only, outcomes, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,9 +30,7 @@ def test_a_metastore_that_is_down_is_no_empty_database(
 
     monkeypatch.setattr(Metastore, "database_exists", down)
     report = Report("compact", "0.2.0.dev0")
-    runner.run(
-        spark_services(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report
-    )
+    runner.run(spark_services(spark), parse("compact", ["--database", str(database)], ""), report)
     assert (report.outcome, report.exit_code) == ("failed", 1)
     assert "connection refused" in (report.error or "")
 

@@ -1,0 +1,88 @@
+"""The options that say how a unit is rewritten and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from spark_jobs.core.options.limits import LimitOptions
+from spark_jobs.core.options.option import (
+    CHOICE,
+    COMPACT,
+    NO_PROPERTY,
+    PLAN,
+    Level,
+    Section,
+    choice,
+    option,
+    switch,
+)
+from spark_jobs.core.options.parsers import texts
+
+#: The ways to compare what was written with what was read.
+COUNT, HASH = "count", "hash"
+
+_SAME: Mapping[str, Any] = {"section": Section.REWRITE}
+_option, _choice, _switch = partial(option, **_SAME), partial(choice, **_SAME), partial(switch, **_SAME)
+
+
+@dataclass(frozen=True)
+class RewriteOptions(LimitOptions):
+    """How units are rewritten."""
+
+    sort_columns: tuple[str, ...] = _option(
+        (),
+        texts(fewest=0),
+        "sort the rewritten files by these columns",
+        flag="--sort-columns",
+        metavar="A,B",
+        verbs=(COMPACT, PLAN),
+        layers=CHOICE,
+        level=Level.DAILY,
+        note="By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
+        " of the table's DDL.",
+        example={"mydb.events": ["date", "user_id"]},
+    )
+    analyze_after_compaction: bool = _switch(
+        "compute the metastore's statistics after a compaction",
+        flag="--analyze-stats",
+        off_flag="--no-analyze-stats",
+        verbs=(COMPACT,),
+        note="Runs ANALYZE TABLE on the compacted partitions.",
+    )
+    verify: str = _choice(
+        COUNT,
+        (COUNT, HASH),
+        "compare row counts, physical types and column statistics (count), or every value (hash)",
+        flag="--verify",
+        verbs=(COMPACT,),
+        note="The result is verified before it is swapped in. `hash` reads the written files once more.",
+    )
+    attributes: str | None = _choice(
+        None,
+        ("require", "warn"),
+        "owner, mode, ACL and policies that cannot be set: refuse the unit, or warn (default: warn for the owner only)",
+        unreadable="require",
+        too_weak=("warn",),
+        level=Level.RARE,
+        note="Also group, extended attributes, storage policy and erasure coding. Only a superuser of HDFS may set the"
+        " owner.",
+        example="require",
+    )
+    quota_folders: tuple[str, ...] = _option(
+        (),
+        texts(),
+        "directories above the tables whose free quota is checked before anything is written",
+        layers=NO_PROPERTY,
+        level=Level.RARE,
+        example=["/data/sales"],
+    )
+    on_failure: str = _choice(
+        "keep",
+        ("keep", "undo"),
+        "if a partition fails: keep those that are already swapped, or undo (roll them back)",
+        flag="--on-failure",
+        verbs=(COMPACT,),
+    )
