@@ -32,10 +32,10 @@ def entries(name: str, value: Any, *verbs: str, required: bool = True) -> list[M
     """
     value = from_json(name, given(value))
     expected = f"{name}: expected the output of a {verbs[0]} task"
-    entries_ = [value] if isinstance(value, Mapping) or value is None else value
-    if isinstance(entries_, str) or not isinstance(entries_, Iterable):
+    items = [value] if isinstance(value, Mapping) or value is None else value
+    if isinstance(items, str) or not isinstance(items, Iterable):
         raise UsageError(f"{expected}, got {value!r}")
-    listed = list(entries_)
+    listed = list(items)
     known = [_entry(expected, entry, verbs) for entry in listed if entry is not None]
     if required and listed and not known:
         raise UsageError(

@@ -25,8 +25,8 @@ class Selection:
         given = {"table": table, "tables": tables, "database": database}
         named = {name: value for name, value in given.items() if not absent(value)}
         if len(named) != 1:
-            named_ = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
-            raise UsageError(f"give exactly one of table, tables and database; got {named_}")
+            shown = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
+            raise UsageError(f"give exactly one of table, tables and database; got {shown}")
         [(name, value)] = named.items()
         if name == "database":
             return cls(database=pattern(_IDENTIFIER, "the name of a database")(name, value).lower())

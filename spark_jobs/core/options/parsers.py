@@ -61,11 +61,11 @@ class Parser:
             raise ValueError(f"it must be {self.allowed}") from None
 
 
-def check(value_: Any, least: Any, most: Any) -> Any:
+def check(value: Any, least: Any, most: Any) -> Any:
     """Return a value that is within its bounds. Raise ValueError for another one."""
-    if not least <= value_ <= most:  # guard: values_within_bounds
+    if not least <= value <= most:  # guard: values_within_bounds
         raise ValueError
-    return value_
+    return value
 
 
 def duration(least: str, most: str) -> Parser:

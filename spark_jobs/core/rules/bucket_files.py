@@ -51,11 +51,11 @@ def check_no_bucket_files(facts: TableFacts, bucketing: str, names: Iterable[str
     """
     if not buckets_of(facts, bucketing):
         return
-    names_ = {_COPY.sub("", name) for name in names}
-    if len(names_) == facts.buckets or any(map(_is_numbered, names_)):  # guard: bucket_files_stay
+    plain = {_COPY.sub("", name) for name in names}
+    if len(plain) == facts.buckets or any(map(_is_numbered, plain)):  # guard: bucket_files_stay
         raise Refusal(
             RefusalCode.BUCKETED,
-            f"{facts.name} is bucketed, and its {len(names_)} files may be its {facts.buckets} buckets; a rewrite would"
+            f"{facts.name} is bucketed, and its {len(plain)} files may be its {facts.buckets} buckets; a rewrite would"
             " break them",
         )
 

@@ -95,9 +95,9 @@ def inspect_parts(
         return whole
     used = _names(footers.with_rows(all_footers))
 
-    def of_groups(files: FileListing, footers_: Sequence[Footer]) -> Iterator[FileGroup]:
+    def of_groups(files: FileListing, among: Sequence[Footer]) -> Iterator[FileGroup]:
         for group in whole.groups:
-            part = [footer for footer in footers_ if footer.name in used & group.names]
+            part = [footer for footer in among if footer.name in used & group.names]
             if part:
                 yield replace(_group(encoding, table, files, part), number=group.number)
 

@@ -31,11 +31,11 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
     root = facts.storage.location
     local = root.startswith("file:")
     places = [unit.location for unit in units if may_have_runs(unit.location)]
-    homes_ = [
+    every = [
         Home.of_table(root, bool(facts.partition_keys)),
         *(Home.of(root, place) for place in places if local or not place.startswith("file:")),
     ]
-    return list(dict.fromkeys(homes_))
+    return list(dict.fromkeys(every))
 
 
 class TableRuns:
