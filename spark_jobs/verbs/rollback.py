@@ -151,8 +151,8 @@ def _nothing_reason(
 ) -> str:
     known = {run.run_id for run in runs} | {run.run_id for run in settled}
     named = wanted if job.invocation.run_id or job.request.runs is not None else known
-    wanted = [run for run in runs if run.run_id in named]
-    cleaned = [(unit.at, unit.forgotten) for run in wanted for unit in run.state.of_kind(journal.CLEANED)]
+    of_ids = [run for run in runs if run.run_id in named]
+    cleaned = [(unit.at, unit.forgotten) for run in of_ids for unit in run.state.of_kind(journal.CLEANED)]
     cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in named)]
     if cleaned:
         at, forgotten = max(cleaned)

@@ -60,11 +60,6 @@ class Change:
     def after(self) -> Sizes:
         return Sizes.total(unit.after for unit in self.units)
 
-    @property
-    def effect(self) -> Sizes:
-        """Return the change of the table's size. It is zero for a cleanup, which deletes files that no reader sees."""
-        return Sizes() if self.kind == CLEANUP else self.after - self.before
-
     def token(self, unit: UnitChange) -> Token:
         return self.kind, self.run_id, unit.unit, unit.old
 
@@ -110,7 +105,6 @@ class Change:
             rows=sum(unit.rows for unit in self.units),
             before=self.before,
             after=self.after,
-            totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
             seconds=self.seconds,
             total_rows=rows.after,

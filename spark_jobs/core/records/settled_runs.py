@@ -226,7 +226,6 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
         delta="",
         before=before,
         after=after,
-        totals=Sizes(),
         seconds=_checked(body["seconds"], _optional_seconds),
         total_rows=_checked(body["total_rows"], _optional_number),
         total_row_units=_checked(body["total_row_units"], _optional_number),

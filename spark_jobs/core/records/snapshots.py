@@ -84,9 +84,6 @@ class Sizes:
     def __add__(self, other: Sizes) -> Sizes:
         return Sizes(self.files + other.files, self.bytes + other.bytes)
 
-    def __sub__(self, other: Sizes) -> Sizes:
-        return Sizes(self.files - other.files, self.bytes - other.bytes)
-
     @classmethod
     def of(cls, manifest: FileListing) -> Sizes:
         return cls(len(manifest.data), manifest.bytes)
@@ -121,7 +118,6 @@ class Snapshot:
         uuid: identifies the attempt that has published this snapshot number.
         committed_at: the time in the journal.
         base, delta: the names of the manifest lists.
-        totals: the change in files and bytes of the table since the log began.
         survey: the name of the file with the newest figures of listings.
         seconds: how long the compaction took; None if it is not known, or of another kind of change.
         total_rows: the rows of all units of which the log has seen a change, each as of its last one; None if it could
@@ -147,7 +143,6 @@ class Snapshot:
     rows: int
     before: Sizes
     after: Sizes
-    totals: Sizes
     survey: str | None = None
     seconds: float | None = None
     total_rows: int | None = None
@@ -165,7 +160,7 @@ class Snapshot:
 
 
 _TIMES = ("committed_at", "logged_at")
-_SIZES = ("before", "after", "totals")
+_SIZES = ("before", "after")
 
 
 def _snapshot(body: Mapping[str, Any]) -> Snapshot:

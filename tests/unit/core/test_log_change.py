@@ -21,7 +21,7 @@ def names(change: Change) -> list[tuple[str, str]]:
 def test_a_compaction_deletes_the_originals_and_adds_the_new_files() -> None:
     change = change_of("r", ONE, COMPACT)
     assert names(change) == [(DELETE, "a"), (DELETE, "b"), (ADD, "c")]
-    assert (change.before, change.after, change.effect) == (Sizes(2, 20), Sizes(1, 10), Sizes(-1, -10))
+    assert (change.before, change.after) == (Sizes(2, 20), Sizes(1, 10))
     assert (change.who, change.at, change.units[0].rows) == ("etl", NOW + timedelta(minutes=1), 5)
 
 
@@ -29,7 +29,7 @@ def test_a_rollback_is_the_reverse_and_its_compaction_stays_on_record() -> None:
     state = run_state(swap("1", files("a", "b"), files("c")), then=journal.ROLLED_BACK)
     back, forth = change_of("r", state, ROLLBACK, "anna"), change_of("r", state, COMPACT)
     assert names(back) == [(DELETE, "c"), (ADD, "a"), (ADD, "b")]
-    assert (back.effect, back.who, back.at) == (Sizes(1, 10), "anna", NOW + timedelta(minutes=2))
+    assert (back.who, back.at) == ("anna", NOW + timedelta(minutes=2))
     assert (forth.at, forth.who) == (NOW + timedelta(minutes=1), "etl")
     assert merge([*forth.entries, *back.entries]) == []
 
@@ -38,7 +38,6 @@ def test_a_cleanup_moves_no_file_that_anybody_reads() -> None:
     state = run_state(swap("1", files("a", "b"), files("c")), then=journal.CLEANED)
     change = change_of("r", state, CLEANUP)
     assert (change.entries, change.before, change.after) == ((), Sizes(2, 20), Sizes())
-    assert change.effect == Sizes()
     assert not change_of("r", state, ROLLBACK).units
 
 
