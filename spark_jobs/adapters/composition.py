@@ -7,13 +7,11 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.sources import sources_digest
-from spark_jobs.adapters.spark.application_page import application_page
+from spark_jobs.adapters.spark.application import application_page, show_warnings_only
 from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_settings
-from spark_jobs.adapters.spark.footer_reader import FooterReader
-from spark_jobs.adapters.spark.formats.registry import spark_formats
+from spark_jobs.adapters.spark.formats.registry import FooterReader, spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
-from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.rules.eligibility import READING_SETTINGS

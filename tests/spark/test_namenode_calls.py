@@ -14,8 +14,7 @@ import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.hadoop_listing import more_pages
-from spark_jobs.adapters.spark.footer_reader import FooterReader
-from spark_jobs.adapters.spark.formats.registry import spark_formats
+from spark_jobs.adapters.spark.formats.registry import FooterReader, spark_formats
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring import namenode_calls
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls

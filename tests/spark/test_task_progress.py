@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.adapters.spark.application_page import application_page
+from spark_jobs.adapters.spark.application import application_page
 from spark_jobs.adapters.spark.task_progress import TaskProgress
 
 if TYPE_CHECKING:

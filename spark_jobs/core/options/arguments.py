@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from spark_jobs import __version__
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shortened, shown
+from spark_jobs.core.messages.printable import shortened, shown
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Level, Option
 from spark_jobs.core.options.parsers import number

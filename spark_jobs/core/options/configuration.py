@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shortened
+from spark_jobs.core.messages.printable import shortened
 from spark_jobs.core.options.arguments import Invocation
 
 #: Sections for submitting and scheduling, which a job ignores.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.messages.errors import Refusal, UsageError
+from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.messages.shown import shown
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options

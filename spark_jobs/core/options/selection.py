@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.options.parsers import plain, sendable
 from spark_jobs.core.values.model import DEFAULT_PARTITION, Unit, unit_key
 

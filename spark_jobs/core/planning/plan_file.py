@@ -9,8 +9,8 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.printable import shortened, shown
 from spark_jobs.core.messages.remedies.runs import not_a_plan
-from spark_jobs.core.messages.shown import shortened, shown
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import OPTIONS, Options
 from spark_jobs.core.options.option import Layer

@@ -8,9 +8,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Optional
 
-from spark_jobs.core.messages.amounts import human
 from spark_jobs.core.messages.printable import printable_lines
-from spark_jobs.core.messages.text_grid import grid
+from spark_jobs.core.messages.readable import grid, human
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.change import Change, changes_of
 from spark_jobs.core.records.journal import RunState, UnitState

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion
-from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.printable import shown
 
 #: The version of every record's schema. It changes with each change that an earlier version would misread.
 SCHEMA_VERSION = 1

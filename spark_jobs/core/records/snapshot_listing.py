@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
 from spark_jobs.core.messages.printable import printable_lines
-from spark_jobs.core.messages.text_grid import grid
+from spark_jobs.core.messages.readable import grid
 from spark_jobs.core.records.snapshots import ManifestList, Snapshot
 from spark_jobs.core.wire.report import utc
 

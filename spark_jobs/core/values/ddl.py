@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.values.model import DEFAULT_PARTITION, Spec
 
 _HIVE, _SPARK = "hive.variable.substitute", "spark.sql.variable.substitute"

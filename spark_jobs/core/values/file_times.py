@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from datetime import datetime, timedelta, timezone
 
-from spark_jobs.core.messages.shown import shortened
+from spark_jobs.core.messages.printable import shortened
 from spark_jobs.core.messages.warning_codes import WarningCode
 
 #: Clocks of machines differ by less.

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.values.numbered_names import PADDED, PLAIN
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.values.other_writers import belongs_to_writer, is_flag, is_hidden
 
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.

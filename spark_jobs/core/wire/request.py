@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.messages.errors import UsageError
-from spark_jobs.core.messages.shown import shortened, shown
+from spark_jobs.core.messages.printable import shortened, shown
 from spark_jobs.core.wire.report import SCHEMA_VERSION
 
 #: Stands for every table of the job in the `runs` of a request.

@@ -10,9 +10,9 @@ from spark_jobs.core.rules.due import FileFigures, too_young
 from spark_jobs.core.values.file_times import future_from
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
+from spark_jobs.protocol.planning.access import reading
 from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.planning.listed_directories import Directories
-from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.messages.amounts import duration, human
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from spark_jobs.core.messages.readable import duration, human
 from spark_jobs.core.values.amount import NONE, Amount
+from spark_jobs.protocol.ports import Clock
 
 #: Seconds between two lines about the progress.
 INTERVAL = 15
@@ -45,3 +50,25 @@ class Progress:
         if part:
             parts.append(f"about {duration(seconds / part - seconds)} left")
         return ", ".join(parts)
+
+
+log = logging.getLogger("lakekeeper")
+
+Result = TypeVar("Result")
+
+
+def with_progress(
+    clock: Clock, what: str, total: Amount, results: Iterable[Result], done: Callable[[Result], Amount]
+) -> Iterator[Result]:
+    """Yield results as they come.
+
+    Args:
+        what: what is done to the units, for the log.
+        total: all of the work.
+        done: returns how much of it a result stands for.
+    """
+    progress = Progress(total, clock.monotonic())
+    for result in results:
+        if text := progress.add(done(result), clock.monotonic()):
+            log.info("progress: %s %s", what, text)
+        yield result

@@ -22,8 +22,8 @@ from spark_jobs.core.rules.sort_columns import sort_columns_of
 from spark_jobs.core.rules.strategy import Choice
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
+from spark_jobs.protocol.planning.access import reading
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
-from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")

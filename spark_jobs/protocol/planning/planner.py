@@ -25,11 +25,11 @@ from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.open_store import OpenStore
+from spark_jobs.protocol.planning.access import reading
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.listed_directories import Directories
-from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import (

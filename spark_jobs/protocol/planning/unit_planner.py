@@ -25,13 +25,12 @@ from spark_jobs.core.values.model import FileListing, Unit, parent
 from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.values.path_limits import check_lengths
 from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.measuring.progress_log import with_progress
+from spark_jobs.protocol.measuring.progress import with_progress
+from spark_jobs.protocol.planning.access import check_no_link, not_readable
 from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.listed_directories import Directories
 from spark_jobs.protocol.planning.outside_partitions import check_outside
-from spark_jobs.protocol.planning.permissions import not_readable
-from spark_jobs.protocol.planning.symbolic_links import check_no_link
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.trust import Trust

@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from spark_jobs.core.messages.amounts import duration, human
+from spark_jobs.core.messages.readable import duration, human
 from spark_jobs.core.values.amount import Amount
-from spark_jobs.protocol.measuring.progress import INTERVAL, Progress
-from spark_jobs.protocol.measuring.progress_log import with_progress
+from spark_jobs.protocol.measuring.progress import INTERVAL, Progress, with_progress
 
 MB = 1024 * 1024
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.messages.shown import shortened, shown
+from spark_jobs.core.messages.printable import shortened, shown
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from spark_jobs.adapters.hadoop.content_errors import content_errors
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.adapters.spark.formats.headers import refuse_missing_class
 from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
-from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat, changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile

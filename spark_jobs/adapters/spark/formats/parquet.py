@@ -8,8 +8,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import is_java_error
 from spark_jobs.adapters.spark.formats.parquet_footers import ParquetFooters
-from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
-from spark_jobs.adapters.spark.formats.type_changes import changed_type
+from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat, changed_type
 from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile

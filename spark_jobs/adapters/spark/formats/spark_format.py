@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.spark.data_configuration import data_configuration
+from spark_jobs.adapters.spark.spark_types import Reading
 from spark_jobs.core.formats.encoding import Encoding
-from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
@@ -89,3 +90,17 @@ class SparkFormat(ABC):
 
     def _path(self, file: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(file)
+
+
+def changed_type(wanted: Leaves, leaves: Leaves) -> str | None:
+    """Return the first column whose type would change, as a sentence."""
+    for path in sorted(wanted.keys() | leaves.keys()):
+        was, now = wanted.get(path, "absent"), leaves.get(path, "absent")
+        if was != now:
+            return f"column '{path}' is {was}, and Spark would write it as {now}"
+    return None
+
+
+def with_reading(footer: Footer, reading: Reading) -> Footer:
+    """Return the footer with the columns as Spark reads them, or with the reason why it cannot."""
+    return replace(footer, struct=reading.struct, problem=reading.problem)

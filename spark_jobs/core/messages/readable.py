@@ -1,6 +1,8 @@
-"""Amounts as people read them."""
+"""Sizes, durations and rows as people read them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def human(size: float) -> str:
@@ -21,3 +23,12 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def grid(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
+    """Return the rows, of which the first one is the header, with a rule below it."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    header, *lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows
+    )
+    return [f"{indent}{line}" for line in (header, "-" * max(map(len, (header, *lines))), *lines)]
