@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import check_selections, documented
 from lakekeeper_provider.options.option import ANALYZE
-from lakekeeper_provider.options.option_values import check_selections
 from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report.report import Report

@@ -21,8 +21,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.documented import documented
-from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.definitions import documented, parse_options
 from lakekeeper_provider.options.parsers import choice, given, is_template
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.window import MaintenanceWindow

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.option import CHECK
 from lakekeeper_provider.options.parsers import boolean, given
 

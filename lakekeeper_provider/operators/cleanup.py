@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.writing import WritingOperator
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.option import CLEANUP
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.submission.submission import Submission

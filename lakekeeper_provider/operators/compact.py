@@ -11,7 +11,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.option import COMPACT
 from lakekeeper_provider.options.selection import Selection, check_source
 from lakekeeper_provider.submission import request

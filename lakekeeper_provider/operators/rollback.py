@@ -18,7 +18,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.option import COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection, check_source

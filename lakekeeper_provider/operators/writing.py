@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error, redact
 from lakekeeper_provider.events.refresh import Refresh, refresh
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options.documented import documented
+from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report.report import Report
 from lakekeeper_provider.submission import exchange

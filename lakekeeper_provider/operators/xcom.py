@@ -8,8 +8,8 @@ from typing import Any
 
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.options.definitions import options_of_plan
 from lakekeeper_provider.options.option import ANALYZE, PLAN
-from lakekeeper_provider.options.option_values import options_of_plan
 from lakekeeper_provider.options.parsers import from_json, given
 from lakekeeper_provider.report import report
 from lakekeeper_provider.report import summary as report_summary

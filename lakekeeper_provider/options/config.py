@@ -11,8 +11,7 @@ from typing import Any
 import yaml
 
 from lakekeeper_provider.exceptions import UsageError, nearest
-from lakekeeper_provider.options.definitions import OPTIONS
-from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.definitions import OPTIONS, parse_options
 from lakekeeper_provider.options.parsers import absent, from_json, mapping, text_list, wrong
 from lakekeeper_provider.options.selection import Selection, table_name
 from lakekeeper_provider.options.spark_submit import KEYS, SparkSubmit, parsed

@@ -19,7 +19,7 @@ from lakekeeper_provider import __version__
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.definitions import LEVELS, OPTIONS
+from lakekeeper_provider.options.definitions import LEVELS, OPTIONS, parse_options
 from lakekeeper_provider.options.option import (
     CHECK,
     CLEANUP,
@@ -31,7 +31,6 @@ from lakekeeper_provider.options.option import (
     Flag,
     Option,
 )
-from lakekeeper_provider.options.option_values import parse_options
 from lakekeeper_provider.options.parsers import Parser, integer
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.options.selection import Selection

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.option_values import SELECTIONS
+from lakekeeper_provider.options.definitions import SELECTIONS
 from lakekeeper_provider.options.selection import Selection
 
 SCHEMA_VERSION = 1

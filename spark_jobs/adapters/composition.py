@@ -12,8 +12,8 @@ from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_sett
 from spark_jobs.adapters.spark.formats.registry import FooterReader, spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
-from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.adapters.spark.sessions import beside
 from spark_jobs.core.rules.eligibility import READING_SETTINGS
 from spark_jobs.core.values.other_writers import STAGING_SETTING, staging_names
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls

@@ -12,7 +12,7 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import TableReport
-from spark_jobs.protocol.checking.dropped import readable_tables
+from spark_jobs.protocol.checking.journals import readable_tables
 from spark_jobs.protocol.checking.table_check import TableCheck
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at

@@ -14,8 +14,7 @@ import pytest
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.definitions import OPTIONS
-from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.definitions import OPTIONS, parse_options
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.report import report
 from lakekeeper_provider.report import summary as report_summary

@@ -9,16 +9,18 @@ from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion
 from spark_jobs.core.messages.remedies import hdfs, verbs
 from spark_jobs.core.messages.remedies.runs import without_run
+from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal_bounds import check_units
 from spark_jobs.core.records.swap_state import SwapState
 from spark_jobs.core.values import ddl
 from spark_jobs.core.values.file_times import future_from, millis_of, time_of
-from spark_jobs.core.values.layout import RECORDS, SETTLED, RunDirectory, is_below
+from spark_jobs.core.values.layout import RECORDS, SETTLED, Home, RunDirectory, is_below
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.planning.dropped_table import DroppedTable, named, placeholder
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import unfinished_warning
@@ -29,6 +31,7 @@ from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.runs.unreadable import Remains, remains_in
+from spark_jobs.protocol.services import Services
 
 #: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
 _RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
@@ -252,3 +255,14 @@ def _entries(fs: FileSystem, directory: str) -> Sequence[Status]:
         return fs.list(directory)
     except OSError:
         return []
+
+
+def readable_tables(services: Services, layers: Layers, location: str) -> list[DroppedTable]:
+    """Return the dropped tables whose root was at a location: at most one with partitions, and one without."""
+    findings = []
+    for keys in (("partition",), ()):
+        if services.fs.status(Home.of_table(location, bool(keys)).path) is None:
+            continue
+        table = placeholder(services, layers, location, keys)
+        findings.append(named(table, ReadableRuns(table).all()))
+    return findings

@@ -17,8 +17,7 @@ from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.values.attributes import Attributes
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
-from spark_jobs.protocol.execution.staged_unit import StagedUnit
-from spark_jobs.protocol.execution.written_unit import UnitDraft
+from spark_jobs.protocol.execution.written_unit import StagedUnit, UnitDraft
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit

@@ -29,9 +29,8 @@ from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.preconditions import Preconditions
-from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
-from spark_jobs.protocol.execution.written_unit import UnitDraft, WrittenUnit
+from spark_jobs.protocol.execution.written_unit import StagedUnit, UnitDraft, WrittenUnit
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect
 from spark_jobs.protocol.runs.working_directories import WorkingDirectories
 from spark_jobs.protocol.services import Services

@@ -10,9 +10,8 @@ from spark_jobs.core.planning.decisions import Decision
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.planning.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
-from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
-from spark_jobs.protocol.execution.written_unit import UnitDraft, WrittenUnit
+from spark_jobs.protocol.execution.written_unit import StagedUnit, UnitDraft, WrittenUnit
 from spark_jobs.protocol.ports import Pool
 
 log = logging.getLogger("lakekeeper")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spark_jobs.core.messages.errors import VerificationFailed
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileListing
+from spark_jobs.protocol.execution.group_writer import WrittenGroup
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.inspection import Inspection
@@ -52,3 +54,29 @@ class WrittenUnit:
         """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""
         if self.attributes:
             self.attributes.check_files(self.swap.originals, entries)
+
+
+@dataclass(frozen=True)
+class StagedUnit:
+    """The files of one unit, before they are moved into its new directory.
+
+    Attributes:
+        directory: the URI of the directory that holds them.
+        files: as they were listed before their footers were compared with the originals'.
+        seconds: the unit's share of the time, by its bytes.
+    """
+
+    directory: str
+    files: FileListing
+    written: WrittenGroup
+    seconds: float
+
+    def check(self, new: str, moved: FileListing) -> list[str]:
+        """Raise VerificationFailed if the new directory holds other data than the files that were compared.
+
+        Return no warnings: the figures of all columns were compared already.
+        """
+        if moved.data != self.files.data:  # guard: joint_files_only
+            changes = self.files.diff(moved)
+            raise VerificationFailed(f"{new} does not hold the files that were compared: {changes}")
+        return []

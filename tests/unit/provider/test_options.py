@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options.definitions import OPTIONS
-from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.definitions import OPTIONS, parse_options
 from lakekeeper_provider.options.selection import Selection
 
 

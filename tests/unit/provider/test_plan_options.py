@@ -6,8 +6,7 @@ import pytest
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
-from lakekeeper_provider.options.definitions import OPTIONS
-from lakekeeper_provider.options.option_values import options_of_plan
+from lakekeeper_provider.options.definitions import OPTIONS, options_of_plan
 
 PLANNED = {key for key, option in OPTIONS.items() if option.planned}
 IN_THE_FILE = {key for key, option in OPTIONS.items() if option.section}

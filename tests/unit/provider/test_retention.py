@@ -7,7 +7,7 @@ import pytest
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.definitions import parse_options
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.options.selection import Selection
 
