@@ -212,10 +212,8 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         closes = window.closes_at(now)
         if closes is not None:
             return closes.strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._handle_closed(
-            window,
-            f"the maintenance window is closed until {window.next_open(now).isoformat()}: not submitted",
-        )
+        opens = window.next_open(now).isoformat()
+        self._handle_closed(window, f"the maintenance window is closed until {opens}: not submitted")
         return None
 
     def _handle_closed(self, window: MaintenanceWindow, message: str) -> None:

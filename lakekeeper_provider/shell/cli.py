@@ -55,6 +55,13 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+#: The arguments of single verbs that the jobs take too, and are no options.
+_OWN, _OWN_SWITCHES = ("run_id", "writers", "limit"), ("yes", "read_data", "units", "snapshots")
+#: What counts of a section `spark_submit` that is not enabled.
+_OF_SHELL = (
+    *("submit_command", "principal", "keytab", "use_krb5ccache"),
+    *("driver_memory", "extra_conf", "extra_files", "py_files"),
+)
 #: The verbs that undo or end something: the command line names their tables, and the file does not.
 _NAMED = (ROLLBACK, FORGET)
 #: The verbs that work on what a dropped table has left.
@@ -222,16 +229,14 @@ def _json_report(arguments: argparse.Namespace, directory: Path) -> Path | None:
 def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
     """Return the flags that were given; a file's options travel in the request, below table properties."""
     given = parse_options({key: getattr(arguments, key, None) for key in OPTIONS})
-    flags = _selected(arguments, given, settings)
-    flags += commands.option_flags(given)
-    run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
-    flags += ["--run-id", run_id] if run_id else []
-    flags += ["--writers", arguments.writers] if getattr(arguments, "writers", None) else []
-    flags += ["--yes"] if getattr(arguments, "yes", False) else []
-    flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
-    flags += ["--units"] if getattr(arguments, "units", False) else []
-    flags += ["--snapshots"] if getattr(arguments, "snapshots", False) else []
-    return flags + (["--limit", str(limit)] if limit else [])
+    flags = [*_selected(arguments, given, settings), *commands.option_flags(given)]
+    own = {name: getattr(arguments, name, None) for name in _OWN}
+    flags += [word for name, value in own.items() if value for word in (_flag(name), str(value))]
+    return flags + [_flag(name) for name in _OWN_SWITCHES if getattr(arguments, name, False)]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings: Config) -> list[str]:
@@ -282,17 +287,7 @@ def _place(spark: SparkSubmit, path: Path) -> tuple[SparkSubmit, str]:
 
 def _shell_spark(spark: SparkSubmit) -> SparkSubmit:
     if not spark.enabled:
-        kept = (
-            "submit_command",
-            "principal",
-            "keytab",
-            "use_krb5ccache",
-            "driver_memory",
-            "extra_conf",
-            "extra_files",
-            "py_files",
-        )
-        return SparkSubmit(**{name: getattr(spark, name) for name in kept})
+        return SparkSubmit(**{name: getattr(spark, name) for name in _OF_SHELL})
     if spark.deploy_mode == "cluster":
         # A second attempt by YARN would start while the first may still be at work.
         conf = {"spark.yarn.maxAppAttempts": "1", **spark.extra_conf}

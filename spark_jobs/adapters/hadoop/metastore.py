@@ -159,11 +159,9 @@ class Metastore:
 
     def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
         """Return the units that the metastore has now: the partitions, or the table itself."""
-        return (
-            self.partitions(facts)
-            if facts.partition_keys
-            else [(Unit((), facts.storage.location), facts.storage)]
-        )
+        if facts.partition_keys:
+            return self.partitions(facts)
+        return [(Unit((), facts.storage.location), facts.storage)]
 
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
         """Return the units that match an SQL condition on the partition keys. See `partition_condition`."""
@@ -173,10 +171,8 @@ class Metastore:
         schema = json.loads(raw.schema().json())["fields"]
         keys = tuple(self._json(raw.partitionColumnNames()))
         bucket = raw.bucketSpec()
-        location = raw.storage().locationUri()
-        storage = (
-            self._storage(self._json(raw.storage())) if location.isDefined() else Storage("", None, None)
-        )
+        placed = raw.storage().locationUri().isDefined()
+        storage = self._storage(self._json(raw.storage())) if placed else Storage("", None, None)
         return TableFacts(
             name=str(name),
             kind=raw.tableType().name(),

@@ -84,17 +84,14 @@ class UnitWriter:
 
     def draft(self, plan: UnitPlan) -> UnitDraft | Decision:
         """Inspect a unit and create its new directory, like `write`, whose errors it raises."""
-        late = self.late()
-        if late is not None:
+        if late := self.late():
             return late
-        started = self._services.clock.monotonic()
-        live = plan.unit.location
+        started, live = self._services.clock.monotonic(), plan.unit.location
         with self._services.phases.during("list"):
             listed = self._checks.before_write(live)
-        before = listed.files
-        planned, plan = plan, plan.confirmed(before, self._table.options.thresholds())
-        deferral = self._admission.growth(planned.amount, plan.amount)
-        if deferral is not None:
+        before, planned = listed.files, plan
+        plan = plan.confirmed(before, self._table.options.thresholds())
+        if deferral := self._admission.growth(planned.amount, plan.amount):
             return deferral
         with self._services.phases.during("footers"):
             inspection = inspect(self._services, self._table, live, before, self.footers)
@@ -149,8 +146,7 @@ class UnitWriter:
             raise error
         log.warning("%s is written again, by the footers of all files: %s", live, error)
         self.footers.delete(live, files_to_rewrite(self._table, files))
-        late = self.late()
-        if late is not None:
+        if late := self.late():
             return late
         # A path is used again only after the deletion has succeeded: one that is executed late would delete the rows.
         self._services.fs.delete_tree(draft.new)
@@ -166,9 +162,7 @@ class UnitWriter:
         started, live = self._services.clock.monotonic(), draft.plan.unit.location
         with self._services.phases.during("write"):
             written = self.groups.write(draft.inspection, live, draft.new, draft.attributes.file.replication)
-        return self._finish(
-            draft, written, started, lambda footers: self.groups.verify(written, draft.new, footers)
-        )
+        return self._finish(draft, written, started, lambda new: self.groups.verify(written, draft.new, new))
 
     def take(self, draft: UnitDraft, staged: StagedUnit) -> WrittenUnit:
         """Move the files of a unit from a joint write into its new directory.
@@ -179,9 +173,7 @@ class UnitWriter:
         started = self._services.clock.monotonic() - staged.seconds
         for file in staged.files.data:
             self._services.fs.rename(f"{staged.directory}/{file.name}", f"{draft.new}/{file.name}")
-        return self._finish(
-            draft, [staged.written], started, lambda footers: staged.check(draft.new, footers)
-        )
+        return self._finish(draft, [staged.written], started, lambda new: staged.check(draft.new, new))
 
     def cause(self, plan: UnitPlan, error: Exception | Decision) -> Exception | Decision:
         """Return why a unit is not written.
