@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import Generic, TypeVar
 
+from spark_jobs.core.planning.survey import SurveyedUnits, decode_survey, encode_survey
 from spark_jobs.core.records.snapshots import BrokenLog, readable
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values.layout import Home
@@ -78,3 +79,31 @@ class UnitHints(ABC, Generic[T]):
                 self._file.publish(self.encode(after))
         except Exception as error:
             log.info("%s (%s)", self.without, error)
+
+
+class AnalysisStore:
+    """The survey of analyses in one home."""
+
+    def __init__(self, fs: RecordFiles, home: str, trust: Trust) -> None:
+        self._file = NumberedHint(fs, home, trust, "analysis")
+        self.directory = self._file.directory
+        self._read: SurveyedUnits | None = None
+
+    def read(self) -> SurveyedUnits:
+        """Return the survey; empty if there is none that can be read, or if another account wrote it."""
+        if self._read is None:
+            try:
+                body = self._file.read()
+                self._read = decode_survey(body[1], body[0]) if body else {}
+            except (BrokenLog, OSError):
+                self._read = {}
+        return self._read
+
+    def publish(self, survey: SurveyedUnits) -> None:
+        """Write a survey into the directory, which exists. Then delete earlier ones.
+
+        Raises:
+            OSError: it is not known whether the file is there.
+            Refusal: NUMBER_TOO_HIGH, no number is left.
+        """
+        self._file.publish(encode_survey(survey))

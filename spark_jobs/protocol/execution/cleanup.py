@@ -15,8 +15,13 @@ from spark_jobs.core.values import layout
 from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_remedies import with_remedy
-from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, not_deleted, reason_of
+from spark_jobs.protocol.execution.unit_results import (
+    UnitResult,
+    cleaned,
+    not_deleted,
+    reason_of,
+    with_remedy,
+)
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.working_directories import WorkingDirectories

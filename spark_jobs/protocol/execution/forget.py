@@ -11,7 +11,7 @@ from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_remedies import with_remedy
+from spark_jobs.protocol.execution.unit_results import with_remedy
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.messages.errors import (
+    DamagedOriginals,
     LakekeeperError,
+    NoRule,
+    OnlyCopy,
     Refusal,
     UnitChanged,
     Unsafe,
@@ -15,6 +18,7 @@ from spark_jobs.core.messages.errors import (
 )
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.remedies import originals, verbs
 from spark_jobs.core.messages.remedies.accounts import with_quota_command
 from spark_jobs.core.planning.decisions import Decision, Fail, Irreducible, Refuse, YieldToWriter, on_wire
 from spark_jobs.core.records import journal
@@ -23,7 +27,6 @@ from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.health import Health, settled
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import UnitReport, utc
-from spark_jobs.protocol.execution.unit_remedies import with_remedy
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -188,3 +191,21 @@ def describe(report: UnitReport) -> str:
     if report.outcome != UnitOutcome.COMPACTED:
         return f"{unit}: {report.outcome}" + (f": {report.reason}" if report.reason else "")
     return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"
+
+
+def with_remedy(reason: str, error: Exception, target: str, run_id: str) -> str:
+    """Return the reason, and the command that ends the state.
+
+    Args:
+        error: why a unit was left as it is.
+        target: the flag that names the table (`remedies.verbs`).
+        run_id: the run to which the unit's originals belong.
+    """
+    if isinstance(error, (DamagedOriginals, NoRule)):
+        return f"{reason}. {originals.forget(target, run_id)}"
+    if isinstance(error, OnlyCopy) and verbs.is_dropped(target):
+        return f"{reason}. {originals.read_by_another_table()}"
+    if isinstance(error, OnlyCopy):
+        restore = originals.restore(target, run_id, error.place, error.in_the_way, error.statement)
+        return f"{reason}. {restore}"
+    return reason

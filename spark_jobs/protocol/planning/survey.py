@@ -22,9 +22,9 @@ from spark_jobs.core.planning.survey import (
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.core.values.file_times import millis_of
-from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
 from spark_jobs.protocol.commit_log.hint_directories import ensure_hint_directory
 from spark_jobs.protocol.commit_log.publisher import log_of
+from spark_jobs.protocol.commit_log.unit_hints import AnalysisStore
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unreadable_units import lasts
 from spark_jobs.protocol.runs.trust import Trust

@@ -19,7 +19,7 @@ from spark_jobs.core.messages.remedies.accounts import no_trash, with_quota_comm
 from spark_jobs.core.messages.remedies.runs import without_run
 from spark_jobs.core.messages.remedies.writers import dead_writer
 from spark_jobs.core.values import ddl
-from spark_jobs.protocol.execution.unit_remedies import with_remedy
+from spark_jobs.protocol.execution.unit_results import with_remedy
 from tests.hostile.corpus import PATTERNS, SHELL
 
 HOSTILE = [*SHELL, *PATTERNS]
