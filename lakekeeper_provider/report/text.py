@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import units as report_units
-from lakekeeper_provider.report import writers as report_writers
 from lakekeeper_provider.report.report import Report, totals, units_with
-from lakekeeper_provider.report.units import human
+from lakekeeper_provider.report.units import TABLES_SHOWN, grid, human
 
 _FINDINGS_SHOWN = 50
 _RUNS_SHOWN = 20
@@ -21,7 +20,7 @@ def render(report: Report) -> str:
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables, in_order=report.verb != "analyze", whole=report.verb == "plan")
     lines += _plan_line(report)
-    lines += report_writers.lines(report.tables)
+    lines += _writer_lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
     lines += [*_estimate_line(report), *_finding_lines(report)]
     lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
@@ -151,3 +150,34 @@ def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 def _change(before: Any, after: Any, show: Any) -> str:
     shown = [show(value) for value in (before, after) if value is not None]
     return " -> ".join(shown)
+
+
+_WRITERS_HEADER = ("owner", "file names", "files", "bytes", "newest")
+
+
+def _writer_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return, for each table that has small files, how fast it grows and who has written the newest of them."""
+    listed = [table for table in tables if table.get("small_file_writers")]
+    shown = [line for table in listed[:TABLES_SHOWN] for line in _of_table(table)]
+    more = len(listed) - TABLES_SHOWN
+    return [*shown, f"... the writers of {more} more tables are in the report"] if more > 0 else shown
+
+
+def _of_table(table: Mapping[str, Any]) -> list[str]:
+    rows = [_WRITERS_HEADER, *map(_row, table["small_file_writers"])]
+    listed, units = table.get("listed_units") or 0, len(table.get("units") or ())
+    return [
+        f"{table['table']}: {table.get('files_per_day') or 0:.1f} new files per day in the last 7 days"
+        f" ({listed} of {units} units were listed); the newest small files:",
+        *grid(rows, indent="  "),
+    ]
+
+
+def _row(writer: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        writer["owner"] or "-",
+        writer["pattern"],
+        str(writer["files"]),
+        human(writer["bytes"]),
+        writer["newest"],
+    )

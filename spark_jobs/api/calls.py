@@ -43,14 +43,9 @@ def call(spark: SparkSession, invocation: Invocation) -> Report:
         UsageError: an argument or the configuration is wrong; nothing was changed. It is a ValueError.
         JobFailed: the job's exit code would be 1 or 3. It is a RuntimeError.
     """
-    return on(_services(spark), invocation)
-
-
-def on(services: Services, invocation: Invocation) -> Report:
-    """Run one job with these services."""
     report = Report(invocation.verb, __version__, started=utc_now())
     with _same_log_level():
-        run(services, invocation, report, show=_nowhere)
+        run(_services(spark), invocation, report, show=_nowhere)
     if report.usage:
         raise UsageError(report.error or "")
     if report.outcome in _FAILURES:
