@@ -10,6 +10,8 @@ from lakekeeper_provider.report import units as report_units
 from lakekeeper_provider.report.report import Report, totals, units_with
 from lakekeeper_provider.report.units import TABLES_SHOWN, grid, human
 
+_WRITERS_HEADER = ("owner", "file names", "files", "bytes", "newest")
+
 _FINDINGS_SHOWN = 50
 _RUNS_SHOWN = 20
 
@@ -150,9 +152,6 @@ def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 def _change(before: Any, after: Any, show: Any) -> str:
     shown = [show(value) for value in (before, after) if value is not None]
     return " -> ".join(shown)
-
-
-_WRITERS_HEADER = ("owner", "file names", "files", "bytes", "newest")
 
 
 def _writer_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
