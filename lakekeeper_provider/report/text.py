@@ -157,13 +157,13 @@ def _change(before: Any, after: Any, show: Any) -> str:
 def _writer_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return, for each table that has small files, how fast it grows and who has written the newest of them."""
     listed = [table for table in tables if table.get("small_file_writers")]
-    shown = [line for table in listed[:TABLES_SHOWN] for line in _of_table(table)]
+    shown = [line for table in listed[:TABLES_SHOWN] for line in _writers_of(table)]
     more = len(listed) - TABLES_SHOWN
     return [*shown, f"... the writers of {more} more tables are in the report"] if more > 0 else shown
 
 
-def _of_table(table: Mapping[str, Any]) -> list[str]:
-    rows = [_WRITERS_HEADER, *map(_row, table["small_file_writers"])]
+def _writers_of(table: Mapping[str, Any]) -> list[str]:
+    rows = [_WRITERS_HEADER, *map(_writer_row, table["small_file_writers"])]
     listed, units = table.get("listed_units") or 0, len(table.get("units") or ())
     return [
         f"{table['table']}: {table.get('files_per_day') or 0:.1f} new files per day in the last 7 days"
@@ -172,7 +172,7 @@ def _of_table(table: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _row(writer: Mapping[str, Any]) -> tuple[str, ...]:
+def _writer_row(writer: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         writer["owner"] or "-",
         writer["pattern"],
