@@ -1,4 +1,4 @@
-"""The report of a job: parsing and evaluation. `report_text` renders it for the task log, `report_summary` for XCom."""
+"""The report of a job: parsing and evaluation. `text.py` renders it for the task log, `summary.py` for XCom."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.planner import Planner, WantedUnits
 from spark_jobs.verbs.analyze import PLANNED
 from spark_jobs.verbs.job import Job
-from spark_jobs.verbs.table_order import is_due, rank
+from spark_jobs.verbs.table_order import is_flagged_by_files, rank
 
 log = logging.getLogger("lakekeeper")
 
@@ -44,14 +44,17 @@ def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
         log_of(session.services.fs, session.facts, session.services.now, session.options.trusted_owners)
     )
     job.admission.update(lambda admission: admission.learned(pace))
-    units = [replace(unit, strategy=unit.strategy or FULL) if is_due(unit) else unit for unit in report.units]
+    units = [
+        replace(unit, strategy=unit.strategy or FULL) if is_flagged_by_files(unit) else unit
+        for unit in report.units
+    ]
     return _estimated(replace(report, units=units), pace).conclude(acted=PLANNED)
 
 
 def _estimated(table: TableReport, pace: Pace) -> TableReport:
     """Return the table with the time that each of its units takes, where it has none and the pace is known."""
     lacking = [
-        (is_due(unit) or unit.outcome == UnitOutcome.DEFERRED)
+        (is_flagged_by_files(unit) or unit.outcome == UnitOutcome.DEFERRED)
         and unit.estimated_seconds is None
         and pace.known
         for unit in table.units
@@ -86,11 +89,11 @@ def arrange(job: Job, report: Report) -> None:
 
 def _limited(job: Job, table: TableReport) -> TableReport:
     """Return the table with the units DEFERRED that do not fit, and spend the budget of the job."""
-    if not any(map(is_due, table.units)):
+    if not any(map(is_flagged_by_files, table.units)):
         return table
     most, held = job.layers.resolve(table.table).max_held_bytes, table.held_bytes or 0
     job.admission.update(lambda admission: admission.of_table(most, held))
-    units = [_limited_unit(job, unit) if is_due(unit) else unit for unit in table.units]
+    units = [_limited_unit(job, unit) if is_flagged_by_files(unit) else unit for unit in table.units]
     return replace(table, units=units).conclude(acted=PLANNED)
 
 

@@ -48,13 +48,13 @@ def _rank_now(job: Job, name: TableName) -> Rank:
 
 def rank(table: TableReport) -> Rank:
     """Return the place of a table by the units that are due."""
-    due = [unit for unit in table.units if is_due(unit)]
+    due = [unit for unit in table.units if is_flagged_by_files(unit)]
     since = min((unit.deferred_since for unit in due if unit.deferred_since), default="")
     size = sum(unit.bytes or 0 for unit in due)
     gain = sum((unit.score or 0) * (unit.bytes or 0) for unit in due)
     return not since, since, -gain / max(size, 1)
 
 
-def is_due(unit: UnitReport) -> bool:
+def is_flagged_by_files(unit: UnitReport) -> bool:
     """Tell whether the unit is flagged because of its files, and not because it must be recovered."""
     return unit.outcome == UnitOutcome.FLAGGED and unit.reason is None

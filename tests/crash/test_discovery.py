@@ -143,7 +143,7 @@ def test_the_next_job_dies_too(name: str) -> None:
 
 
 def is_open(sim: SimulatedCluster) -> bool:
-    return any(run.state.unsettled for run in runs_of(sim, [EVENTS]))
+    return any(run.state.has_open_intent for run in runs_of(sim, [EVENTS]))
 
 
 @pytest.mark.parametrize("delete_data", WITH_DATA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -57,11 +57,7 @@ class Rewriter:
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
-        #: What copies the formats whose files do not count their records.
-        self._records: Mapping[str, _RecordWriter] = {
-            AVRO: AvroAppender(spark),
-            SEQUENCE: SequenceCopier(spark, self._copier),
-        }
+        self._records = {name: of(spark, self._copier) for name, of in RECORD_WRITERS.items()}
         self._bytes = ByteCopies(spark, calls)
         self._hashing, self._one_nan = Hashing(spark), Hashing(spark, one_nan=True)
 
@@ -184,7 +180,7 @@ class Rewriter:
             # All bytes of all records are compared, whatever was asked for.
             return RewriteResult(self._records[request.file_format].write(request), _unsorted(request))
         (self._merger if request.encoding.engine is Engine.MERGE else self._copier).write(request)
-        if not request.hashed:
+        if not _hashed(request):
             return RewriteResult(request.profile.rows or 0, _unsorted(request))
         if request.profile.struct is None:
             warning = (
@@ -248,6 +244,13 @@ class Rewriter:
         session = self._sessions.get(settings)
         reader = session.read.format(request.file_format).schema(schema_of(request))
         return reader.options(**self._formats[request.file_format].options)
+
+
+#: What copies the formats whose files do not count their records, and compares all bytes of all of them.
+RECORD_WRITERS: Mapping[str, Callable[[SparkSession, Copier], _RecordWriter]] = {
+    AVRO: lambda spark, _: AvroAppender(spark),
+    SEQUENCE: SequenceCopier,
+}
 
 
 def _hashed(request: RewriteRequest) -> bool:

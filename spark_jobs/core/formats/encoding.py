@@ -10,8 +10,8 @@ from enum import Enum
 class Engine(Enum):
     """The engine that rewrites files.
 
-    SPARK converts values to Spark's types. COPY copies record by record with Hadoop's readers and writers, without a
-    conversion. MERGE is ORC's own merge, which copies whole stripes and decodes no value.
+    SPARK converts values to Spark's types. COPY copies records, or whole blocks of them, without
+    a conversion. MERGE is ORC's own merge, which copies whole stripes and decodes no value.
     """
 
     SPARK = "spark"

@@ -96,7 +96,10 @@ class OtherVersion(Refusal):
 
 
 class UnitChanged(LakekeeperError):
-    """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
+    """The unit, or what was written for it, is not as it was planned. Nothing was swapped, or the swap was undone.
+
+    A writer, an administrator or a late task of this job has changed it.
+    """
 
 
 class VerificationFailed(LakekeeperError):

@@ -11,7 +11,7 @@ from typing import Any
 
 from spark_jobs.core.options.option import (
     ANALYZE,
-    CHOICE,
+    CARRIED_BY_PLAN,
     COMPACT,
     OF_THE_CALL,
     PLAN,
@@ -48,7 +48,7 @@ class ChoosingOptions:
         "HDFS block size (dfs.blocksize) in MB",
         flag="--block-size",
         metavar="MB",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
     )
     compaction_ratio_threshold: float = _option(
         10.0,
@@ -56,7 +56,7 @@ class ChoosingOptions:
         "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
         metavar="RATIO",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
         level=Level.DAILY,
         note="10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
     )
@@ -66,7 +66,7 @@ class ChoosingOptions:
         "leave directories with fewer files alone",
         flag="--min-input-files",
         metavar="N",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
     )
     target_file_size: int = _option(
         0,
@@ -74,7 +74,7 @@ class ChoosingOptions:
         "size of the files to write (default: the block size)",
         flag="--target-file-size",
         metavar="512mb",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
         level=Level.DAILY,
         example="512mb",
     )
@@ -84,7 +84,7 @@ class ChoosingOptions:
         "which files of a directory are rewritten: the small ones, while large ones are copied byte by byte (auto: from"
         " three quarters of the target size on; minor: from the target size on, where that costs less), or all (full)",
         flag="--strategy",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
     )
     min_small_files: int = _option(
         30,
@@ -92,7 +92,7 @@ class ChoosingOptions:
         "with strategy=auto, compact for the sake of its small files alone a directory with at least this many",
         flag="--min-small-files",
         metavar="N",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
         level=Level.RARE,
     )
     min_files_per_gb: float = _option(
@@ -101,7 +101,7 @@ class ChoosingOptions:
         "with strategy=auto, and only if at least this many small files go away for each GB that is read",
         flag="--min-files-per-gb",
         metavar="N",
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
         level=Level.RARE,
     )
     full_scan: bool = _switch(
@@ -145,7 +145,7 @@ class ChoosingOptions:
         ("all", "any"),
         "whether a partition is compacted if all of the trigger conditions that are given hold, or any of them",
         flag="--trigger",
-        note="The conditions are those below. Without one, all flagged partitions are compacted.",
+        note="The conditions are those below. Without one, all partitions with small files are compacted.",
     )
     trigger_unit_files: int | None = _option(
         None,
@@ -159,7 +159,7 @@ class ChoosingOptions:
     trigger_small_files: int | None = _option(
         None,
         number(int, 1, MOST_FILES),
-        "compact only if the flagged partitions of the table have at least this many small files in total",
+        "compact only if the partitions to compact have at least this many small files in total",
         flag="--trigger-small-files",
         metavar="N",
         note="A file is small below block size / ratio.",
@@ -171,7 +171,7 @@ class ChoosingOptions:
         "compact only if at least this many files were added to the table since its last compaction",
         flag="--trigger-growth",
         metavar="N",
-        note="Counted are the files of flagged partitions that no compaction has written.",
+        note="Counted are the files of partitions with small files that no compaction has written.",
         example=1000,
     )
     trigger_interval: timedelta | None = _option(
@@ -193,7 +193,7 @@ class ChoosingOptions:
     )
 
     def conditions(self) -> Conditions:
-        """Return which of the flagged units are due."""
+        """Return which of the units with small files are due."""
         return Conditions(
             self.idle_for,
             self.trigger == "any",

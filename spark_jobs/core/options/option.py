@@ -27,7 +27,7 @@ class Layer(Enum):
 #: The layers of most options. Each user who may alter a table can set its properties.
 ANYWHERE = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION, Layer.PROPERTY)
 #: An option that chooses or sizes work: a plan says with which value it was made, so that a compaction does the same.
-CHOICE = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION, Layer.PLAN, Layer.PROPERTY)
+CARRIED_BY_PLAN = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION, Layer.PLAN, Layer.PROPERTY)
 #: It concerns more than one table, or protects files from the table's owner.
 NO_PROPERTY = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION)
 #: It counts over all tables of a job.

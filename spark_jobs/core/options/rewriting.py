@@ -9,7 +9,7 @@ from typing import Any
 
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
-    CHOICE,
+    CARRIED_BY_PLAN,
     COMPACT,
     NO_PROPERTY,
     PLAN,
@@ -39,7 +39,7 @@ class RewriteOptions(LimitOptions):
         flag="--sort-columns",
         metavar="A,B",
         verbs=(COMPACT, PLAN),
-        layers=CHOICE,
+        layers=CARRIED_BY_PLAN,
         level=Level.DAILY,
         note="By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
         " of the table's DDL.",

@@ -19,7 +19,7 @@ from spark_jobs.core.records.record_files import built, packed, unpacked
 from spark_jobs.core.records.snapshots import readable
 from spark_jobs.core.rules.due import FileFigures
 from spark_jobs.core.rules.eligibility import TableFacts
-from spark_jobs.core.rules.health import Health, SizeFigures, Thresholds, reassess, settled
+from spark_jobs.core.rules.health import Health, SizeFigures, Thresholds, irreducible_health, reassess
 from spark_jobs.core.rules.strategy import AUTO, FULL
 from spark_jobs.core.values.model import Unit
 
@@ -120,9 +120,9 @@ class SurveyedUnit:
             a file that is added in between makes the directory newer than this time.
         closed: no file of the unit was open for writing, as far as the file system reports it. A file that is still
             written grows without a change of its directory.
-        settled_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
+        irreducible_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
             known. The files are small, but differ in schema.
-        settled_for: the options with which this is so.
+        irreducible_for: the options with which this is so.
         verdict: what an analysis found in the footers of the files, or a compaction in the files; None if they were not
             read.
         figures: None for a table without partitions, which is listed each time.
@@ -138,8 +138,8 @@ class SurveyedUnit:
     avg_file_size: int
     median_file_size: int
     fingerprint: str
-    settled_files: int = 0
-    settled_for: str = ""
+    irreducible_files: int = 0
+    irreducible_for: str = ""
     verdict: Verdict | None = None
     figures: FileFigures | None = None
 
@@ -171,11 +171,15 @@ class SurveyedUnit:
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
         assessed = reassess(self._sizes, thresholds)
-        return settled(assessed, self.settled_files) if self.is_settled(thresholds, readers) else assessed
+        return (
+            irreducible_health(assessed, self.irreducible_files)
+            if self.is_irreducible(thresholds, readers)
+            else assessed
+        )
 
-    def is_settled(self, thresholds: Thresholds, readers: str | None = None) -> bool:
+    def is_irreducible(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether it is known that a compaction with these options would leave as many files."""
-        return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
+        return bool(self.irreducible_files) and self.irreducible_for == _irreducible_for(thresholds, readers)
 
     @property
     def _sizes(self) -> SizeFigures:
@@ -189,7 +193,7 @@ class SurveyedUnit:
     def decides(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether the figures are enough to decide with these options, or the unit has to be listed."""
         few = self.files < max(2, thresholds.min_input_files)
-        if thresholds.strategy == FULL or few or self.is_settled(thresholds, readers):
+        if thresholds.strategy == FULL or few or self.is_irreducible(thresholds, readers):
             return True
         figures = self.figures
         if figures is None or figures.small_below != thresholds.small_file:
@@ -200,15 +204,17 @@ class SurveyedUnit:
             figures.small_files == 0
         )  # The figures do not have the median of the files below the target size.
 
-    def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> SurveyedUnit:
+    def as_irreducible(self, target_files: int, thresholds: Thresholds, readers: str | None) -> SurveyedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
-        return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))
+        return replace(
+            self, irreducible_files=target_files, irreducible_for=_irreducible_for(thresholds, readers)
+        )
 
     def judge(self, verdict: Verdict | None) -> SurveyedUnit:
         return replace(self, verdict=verdict)
 
 
-def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
+def _irreducible_for(thresholds: Thresholds, readers: str | None) -> str:
     return f"{thresholds.target} {readers or ''} {thresholds.strategy} {thresholds.large_from}"
 
 

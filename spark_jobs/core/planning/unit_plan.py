@@ -20,7 +20,7 @@ from spark_jobs.core.planning.decisions import (
 from spark_jobs.core.planning.survey import SurveyedUnit, Verdict
 from spark_jobs.core.planning.task_plan import TaskPlan
 from spark_jobs.core.records.open_units import OpenUnit
-from spark_jobs.core.rules.health import Health, Thresholds, assess, score, settled
+from spark_jobs.core.rules.health import Health, Thresholds, assess, irreducible_health, score
 from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.model import FileListing, Unit
 from spark_jobs.core.wire.report import UnitReport
@@ -46,8 +46,8 @@ class UnitPlan:
     Attributes:
         inputs: the files to rewrite, if they are small. No other listing is kept, because a table may have millions of
             files.
-        health: the figures of the unit's listing, or of an earlier one (`cached`).
-        cached: figures that a later plan can use instead of listing the unit again.
+        health: the figures of the unit's listing, or of an earlier one (`surveyed`).
+        surveyed: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
         deferred_since: when an earlier job has deferred the unit; None if none has.
@@ -91,14 +91,14 @@ class UnitPlan:
 
     def irreducible(self, decision: Irreducible, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
-        health = settled(self.health, decision.target_files) if self.health else None
+        health = irreducible_health(self.health, decision.target_files) if self.health else None
         plan = replace(self, decision=decision, health=health, open=None)
-        return plan.remember_settled(decision.target_files, options)
+        return plan.remember_irreducible(decision.target_files, options)
 
-    def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
+    def remember_irreducible(self, target_files: int, options: Options) -> UnitPlan:
         """Return the plan whose figures tell a later plan that the unit's files cannot be fewer."""
         thresholds, readers = options.thresholds(), options.readers
-        surveyed = self.surveyed.settle(target_files, thresholds, readers) if self.surveyed else None
+        surveyed = self.surveyed.as_irreducible(target_files, thresholds, readers) if self.surveyed else None
         return replace(self, surveyed=surveyed)
 
     def judged(self, basis: str, refusal: Refusal | None = None, *, lasting: bool = True) -> UnitPlan:
@@ -170,7 +170,7 @@ class UnitPlan:
         return Amount(1, self.health.files, self.health.bytes) if self.health else None
 
     @property
-    def due(self) -> Inputs | None:
+    def inputs_to_rewrite(self) -> Inputs | None:
         """Return the files to rewrite; None if there are none, or if the verdict of an earlier analysis counts."""
         return self.inputs if self.to_rewrite else None
 

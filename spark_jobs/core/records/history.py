@@ -136,7 +136,7 @@ def _interrupted(run_id: str, states: Sequence[RunState], undo: str | None) -> l
 
     Such a run is active, or it was killed.
     """
-    if changes_of(run_id, states) or not any(state.unsettled for state in states):
+    if changes_of(run_id, states) or not any(state.has_open_intent for state in states):
         return []
     row = _row(run_id, COMPACT, states[0].started, states[0].user, 0, 0, undo)
     return [(states[0].started, {**row, **_sizes(Sizes(), Sizes())})]

@@ -138,14 +138,14 @@ class RunState:
     seconds: float | None = None
 
     @property
-    def unsettled(self) -> bool:
+    def has_open_intent(self) -> bool:
         """Tell whether there is an intent without a result."""
         return any(unit.kind in INTENTS for unit in self.units.values())
 
     @property
     def unfinished(self) -> bool:
         """Tell whether an attempt has entered the run and not left it, or whether an intent is open."""
-        return self.entered or self.unsettled
+        return self.entered or self.has_open_intent
 
     @property
     def committed_at(self) -> datetime | None:
@@ -160,7 +160,7 @@ class RunState:
         return [unit for unit in self.units.values() if unit.kind in kinds]
 
 
-def fold(records: Iterable[Record], before: RunState | None = None) -> RunState | None:
+def state_after(records: Iterable[Record], before: RunState | None = None) -> RunState | None:
     """Return the state after these records, which are in order; None if there is no record yet.
 
     Args:

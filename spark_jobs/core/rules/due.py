@@ -1,7 +1,7 @@
-"""Which of the flagged units are due: those that are old enough (`idle_for`), and that meet the trigger conditions.
+"""Which of the units with small files are due: old enough (`idle_for`), and the trigger conditions hold.
 
-The conditions act on top of the thresholds (`core/rules/health.py`), and never flag a unit. A unit that is not due is
-healthy, with a reason that names the condition, what was found and the bound.
+The conditions act on top of the thresholds (`core/rules/health.py`), and flag no unit by themselves. A unit that is not
+due is healthy, with a reason that names the condition, what was found and the bound.
 """
 
 from __future__ import annotations

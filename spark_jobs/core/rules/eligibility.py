@@ -110,12 +110,12 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     _check_layout(facts, bucketing)
     check_place(facts.storage.location)
     check_literal(facts.storage.location)
-    refusal = check_storage(facts.storage, f"table {facts.name}")
-    _check_provider(facts, refusal)
-    _check_types(facts, refusal)
+    file_format = check_storage(facts.storage, f"table {facts.name}")
+    _check_provider(facts, file_format)
+    _check_types(facts, file_format)
     check_filters_of_table(facts.name, (facts.properties, facts.storage.properties))
-    check_filters_of_cluster(facts.name, facts.cluster, refusal)
-    return refusal
+    check_filters_of_cluster(facts.name, facts.cluster, file_format)
+    return file_format
 
 
 def _check_types(facts: TableFacts, file_format: str) -> None:

@@ -91,7 +91,7 @@ class SizeFigures:
 
 @dataclass(frozen=True)
 class Health:
-    """The figures on which the decision is based. SizeFigures are in bytes.
+    """The figures on which the decision is based. Sizes are in bytes.
 
     Attributes:
         note: what small files beside larger ones have decided: why the directory is compacted, or left alone.
@@ -112,7 +112,7 @@ class Health:
         return {name: value for name, value in vars(self).items() if name != "note"}
 
 
-def settled(health: Health, left: int) -> Health:
+def irreducible_health(health: Health, left: int) -> Health:
     """Return the health of files of which a compaction would leave as many."""
     note = f"its {health.files} files cannot be fewer: {left} would be left"
     return replace(health, target_files=left, needs_compaction=False, note=note)

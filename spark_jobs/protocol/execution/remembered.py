@@ -15,10 +15,10 @@ from spark_jobs.protocol.runs.trust import Trust
 
 def remember(session: TableSession, start: TableState, results: Sequence[UnitResult]) -> TableState:
     """Return the start with figures that keep the next analysis from flagging these units again."""
-    return _remember_refused(session, _remember_settled(start, results), results)
+    return _remember_refused(session, _remember_irreducible(start, results), results)
 
 
-def _remember_settled(start: TableState, results: Iterable[UnitResult]) -> TableState:
+def _remember_irreducible(start: TableState, results: Iterable[UnitResult]) -> TableState:
     """Return the start with figures that keep the next plan from reading the footers of settled units again."""
     files = {
         result.unit_key: result.report.target_files
@@ -27,7 +27,7 @@ def _remember_settled(start: TableState, results: Iterable[UnitResult]) -> Table
     }
     options = start.plan.options
     units = (
-        unit.remember_settled(files[unit.unit.key] or 0, options) if unit.unit.key in files else unit
+        unit.remember_irreducible(files[unit.unit.key] or 0, options) if unit.unit.key in files else unit
         for unit in start.plan.units
     )
     return replace(start, plan=replace(start.plan, units=tuple(units)))

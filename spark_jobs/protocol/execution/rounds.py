@@ -23,7 +23,7 @@ from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, ended
+from spark_jobs.protocol.execution.unit_results import UnitResult, not_compacted
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.runs.journal_store import Run
@@ -94,7 +94,10 @@ class Rounds:
         while True:
             next_ = self._next(next_.waiting)
             if not next_.chosen:
-                return [*results, *(ended(unit.unit, unit.decision, unit.health) for unit in next_.waiting)]
+                return [
+                    *results,
+                    *(not_compacted(unit.unit, unit.decision, unit.health) for unit in next_.waiting),
+                ]
             results += self._compact(next_.chosen)
 
     def _next(self, waiting: Sequence[UnitPlan]) -> Round:

@@ -24,7 +24,7 @@ from spark_jobs.core.planning.decisions import Decision, Fail, Irreducible, Refu
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
-from spark_jobs.core.rules.health import Health, settled
+from spark_jobs.core.rules.health import Health, irreducible_health
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import UnitReport, utc
 from spark_jobs.protocol.swap.swap_executor import SwapResult
@@ -59,23 +59,23 @@ class UnitResult:
     trashed: int = 0
 
 
-def ended(
+def not_compacted(
     unit: Unit, decision: Decision, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
     """Return the result of a unit that was not compacted."""
     if isinstance(decision, Irreducible):
-        health = settled(health, decision.target_files) if health else None
+        health = irreducible_health(health, decision.target_files) if health else None
     outcome, code, reason = on_wire(decision)
     report = UnitReport.of(unit.to_json(), outcome, health, code=code, reason=reason)
     return UnitResult(unit.key, report, outcome_unknown=unknown)
 
 
-def failed(
+def result_of_error(
     unit: Unit, error: Exception, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
     """Return the result of a unit whose compaction ended with this error."""
     refusal = error if isinstance(error, Refusal) else None
-    result = ended(unit, decision_of(error, unit), health, unknown=unknown and refusal is None)
+    result = not_compacted(unit, decision_of(error, unit), health, unknown=unknown and refusal is None)
     return replace(result, refusal=refusal)
 
 

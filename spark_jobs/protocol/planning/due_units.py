@@ -1,4 +1,4 @@
-"""Tells which flagged units of a table are due, by the conditions of the request and by the commit log."""
+"""Tells which units with small files are due, by the conditions of the request and by the commit log."""
 
 from __future__ import annotations
 

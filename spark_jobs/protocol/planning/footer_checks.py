@@ -46,7 +46,12 @@ def check_footers(
     """
     checks = _FooterChecks(services, table, basis, listed_after)
     checks.expire()
-    return _checked(checks, services, table, [(unit, unit.due) for unit in table.units if unit.due])
+    return _checked(
+        checks,
+        services,
+        table,
+        [(unit, unit.inputs_to_rewrite) for unit in table.units if unit.inputs_to_rewrite],
+    )
 
 
 def check_grouped_units(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
@@ -56,9 +61,10 @@ def check_grouped_units(services: Services, table: TablePlan, basis: str) -> lis
     all other units are not read here.
     """
     due = [
-        (unit, unit.due)
+        (unit, unit.inputs_to_rewrite)
         for unit in table.units
-        if unit.due and _written_for_groups(table.choice(unit.due.files).rewritten)
+        if unit.inputs_to_rewrite
+        and _written_for_groups(table.choice(unit.inputs_to_rewrite.files).rewritten)
     ]
     return _checked(_FooterChecks(services, table, basis), services, table, due)
 

@@ -48,7 +48,7 @@ class HdfsConstraints:
 
         A unit with a verdict of an earlier analysis was checked then.
         """
-        if unit.due is None:
+        if unit.inputs_to_rewrite is None:
             return unit
         try:
             self._check(unit.unit.location)

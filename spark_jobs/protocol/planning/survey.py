@@ -80,7 +80,7 @@ class Survey:
 
         What only reading the files finds, a compaction finds once. Without this it would be found each night.
         """
-        options, due = plan.options, [unit for unit in plan.units if unit.due]
+        options, due = plan.options, [unit for unit in plan.units if unit.inputs_to_rewrite]
         if not due or options.full_scan:
             return plan
         known = self._known if self._table.partitioned else self._analysed.read()

@@ -220,11 +220,11 @@ class UnitPlanner:
         eligibility.check_literal(unit.location)
         legacy_leftovers.check_not_of(unit, self._locations)
         what = f"partition {unit} of {facts.name}" if unit.spec else f"table {facts.name}"
-        refusal = eligibility.check_storage(storage, what)
-        if refusal != facts.storage.format:  # guard: partition_format
+        file_format = eligibility.check_storage(storage, what)
+        if file_format != facts.storage.format:  # guard: partition_format
             raise Refusal(
                 RefusalCode.SERDE,
-                f"partition {unit} is stored as {refusal}, its table as {facts.storage.format}",
+                f"partition {unit} is stored as {file_format}, its table as {facts.storage.format}",
             )
         check_buckets_of_partition(facts, self.table.options.bucketing, storage, what)
         eligibility.check_properties(facts, storage, what)

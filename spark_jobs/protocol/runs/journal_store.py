@@ -180,7 +180,7 @@ class Journal:
             self._cache.written.clear()
         new = list(published.items())[len(known.files) :]
         records = (_dated(self._record(number), file.mtime) for number, file in new)
-        state = journal.fold(records, known.state)
+        state = journal.state_after(records, known.state)
         bounded = within(state, parent(self.directory)) if state else None  # guard: journal_in_bounds
         for number, _ in new:
             self._cache.written.pop(number, None)
@@ -255,7 +255,7 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
     unsettled = False
     for run in sorted(runs, key=lambda run: parent(run.directory) in run.state.homes[:1]):
         state = run.current()
-        unsettled = unsettled or state.unsettled
+        unsettled = unsettled or state.has_open_intent
         if state.entered:
             run.journal.append(
                 kind, unsettled=unsettled, homes=list(state.homes), home_id=state.home_id, **body

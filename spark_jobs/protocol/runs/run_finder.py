@@ -157,7 +157,7 @@ class TableRuns:
         except FileNotFoundError:
             self.without_records[directory.path] = directory
             return ()
-        if closing and not closing.unsettled:
+        if closing and not closing.has_open_intent:
             if closing.home_id != identity:  # guard: copied_closing
                 self._note(directory.path)
                 return ()

@@ -1,1 +1,1 @@
-"""The only modules that rename directories of data."""
+"""The swap and the reverse swap: the only modules that rename a live directory."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 
 from spark_jobs.core.records import journal
-from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.journal import Record, RunState, state_after
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileEntry, FileListing, parent
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
@@ -158,7 +158,7 @@ def run_state(*swaps: Swap, minute: int = 0, then: str | None = None, user: str 
         Record(journal.COMMITTED, _at(minute + 1), {"units": units}),
     ]
     records += [Record(then, _at(minute + 2), {"units": units})] if then else []
-    state = fold(records)
+    state = state_after(records)
     assert state is not None
     return state
 

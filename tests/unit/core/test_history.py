@@ -12,7 +12,7 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.records import history, journal
 from spark_jobs.core.records.change import change_of
 from spark_jobs.core.records.history import Row, Runs
-from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.journal import Record, RunState, state_after
 from spark_jobs.core.records.snapshots import COMPACT, Snapshot
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
@@ -101,7 +101,7 @@ def test_a_run_that_was_interrupted_is_on_record() -> None:
         Record(journal.RUN, NOW, run_body(user="etl")),
         Record(journal.PREPARED, NOW, {"swaps": [ONE.to_json()]}),
     ]
-    state = fold(records)
+    state = state_after(records)
     assert state is not None
     [row] = rows({"r": [state]})
     assert (row["units"], row["rollback"], row["unlogged"], row["at"]) == (
@@ -110,7 +110,7 @@ def test_a_run_that_was_interrupted_is_on_record() -> None:
         True,
         "2026-02-24T00:00:00Z",
     )
-    undone = fold([*records, Record(journal.DISCARDED, NOW, {"units": [{"unit": ONE.unit.key}]})])
+    undone = state_after([*records, Record(journal.DISCARDED, NOW, {"units": [{"unit": ONE.unit.key}]})])
     assert undone is not None
     assert rows({"r": [undone]}) == []
 

@@ -10,7 +10,7 @@ import pytest
 from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion, Unsafe
 from spark_jobs.core.records import journal
-from spark_jobs.core.records.journal import Record, fold
+from spark_jobs.core.records.journal import Record, state_after
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileEntry, FileListing
 from tests.unit.core.run_record import run_body
@@ -54,7 +54,7 @@ def test_records_survive_the_file_and_unreadable_ones_stop_everything() -> None:
 
 def test_a_run_is_what_its_records_add_up_to() -> None:
     one, two = swap("1"), swap("2")
-    state = fold(
+    state = state_after(
         [
             record(journal.RUN, **run_body(homes=["a"])),
             record(journal.PREPARED, swaps=[one.to_json(), two.to_json()]),
@@ -69,14 +69,16 @@ def test_a_run_is_what_its_records_add_up_to() -> None:
     assert [(u.kind, u.final) for u in state.units.values()] == [("COMMITTED", False), ("DISCARDED", True)]
     assert (state.homes, state.backup_table, state.outcome) == (("a", "b"), "db.b", None)
     assert state.committed_at == NOW + timedelta(minutes=5)
-    assert fold([]) is None
+    assert state_after([]) is None
 
 
 def test_a_journal_that_makes_no_sense_is_not_acted_on() -> None:
     with pytest.raises(Unsafe):
-        fold([record(journal.COMMITTED, units=[])])
+        state_after([record(journal.COMMITTED, units=[])])
     with pytest.raises(Unsafe, match="never prepared"):
-        fold([record(journal.RUN, **run_body(table="t")), record(journal.COMMITTED, units=[{"unit": "x"}])])
+        state_after(
+            [record(journal.RUN, **run_body(table="t")), record(journal.COMMITTED, units=[{"unit": "x"}])]
+        )
 
 
 def test_a_unit_that_still_holds_originals_is_never_prepared_again() -> None:
@@ -84,14 +86,14 @@ def test_a_unit_that_still_holds_originals_is_never_prepared_again() -> None:
     units = [{"unit": swap().unit.key}]
     for kind in (journal.COMMITTED, journal.ROLLBACK_PREPARED, journal.CLEANUP_CLAIMED):
         with pytest.raises(Unsafe, match=kind):
-            fold([*first, record(kind, units=units), first[1]])
+            state_after([*first, record(kind, units=units), first[1]])
     for kind in journal.FINAL:
-        assert fold([*first, record(kind, units=units), first[1]]) is not None
+        assert state_after([*first, record(kind, units=units), first[1]]) is not None
 
 
 def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
     units = [{"unit": swap().unit.key}]
-    state = fold(
+    state = state_after(
         [
             record(journal.RUN, **run_body(table="t")),
             record(journal.PREPARED, swaps=[swap().to_json()]),
@@ -123,14 +125,14 @@ def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
 def test_a_run_is_unfinished_while_somebody_is_in_it_or_an_intent_is_open(
     records: list[Record], unfinished: bool
 ) -> None:
-    state = fold([record(journal.RUN, **run_body(table="t")), *records])
+    state = state_after([record(journal.RUN, **run_body(table="t")), *records])
     assert state is not None
     assert state.unfinished is unfinished
 
 
 def test_a_rollback_does_not_take_the_outcome_of_the_compaction_back() -> None:
     done = [record(journal.RUN, **run_body(table="t")), record(journal.FINISHED, outcome="done")]
-    outcomes = [fold([*done, record(journal.ENTERED, verb=verb)]) for verb in ("rollback", "compact")]
+    outcomes = [state_after([*done, record(journal.ENTERED, verb=verb)]) for verb in ("rollback", "compact")]
     assert [state.outcome for state in outcomes if state] == ["done", None]
 
 
@@ -138,7 +140,7 @@ def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
     more = FileListing.of([FileEntry("a", 1, 2, 3), FileEntry("late", 1, 2, 4)])
     units = [{"unit": swap().unit.key, "originals": more.to_json()}]
     first = [record(journal.RUN, **run_body(table="t")), record(journal.PREPARED, swaps=[swap().to_json()])]
-    state = fold([*first, record(journal.COMMITTED, units=units)])
+    state = state_after([*first, record(journal.COMMITTED, units=units)])
     assert state is not None
     assert next(iter(state.units.values())).swap.originals == more
 
@@ -146,6 +148,6 @@ def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
 def test_the_directory_that_lies_aside_in_their_place_is_known_from_then_on() -> None:
     units = [{"unit": swap().unit.key, "live_id": "another"}]
     first = [record(journal.RUN, **run_body(table="t")), record(journal.PREPARED, swaps=[swap().to_json()])]
-    state = fold([*first, record(journal.COMMITTED, units=units)])
+    state = state_after([*first, record(journal.COMMITTED, units=units)])
     assert state is not None
     assert next(iter(state.units.values())).swap == replace(swap(), live_id="another")

@@ -10,7 +10,7 @@ import pytest
 
 from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records import journal
-from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.journal import Record, RunState, state_after
 from spark_jobs.core.records.journal_bounds import ClosingRecord, check_units, within
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileEntry, FileListing
@@ -42,7 +42,7 @@ def swap(tail: str = "d=1", live: str = "", **changes: Any) -> Swap:
 def check(planted: Swap, home: str = HOME, homes: Any = ()) -> RunState:
     run = Record(journal.RUN, NOW, run_body(homes=list(homes), location=ROOT))
     prepared = Record(journal.PREPARED, NOW, {"swaps": [planted.to_json()]})
-    state = fold([run, prepared])
+    state = state_after([run, prepared])
     assert state is not None
     return within(state, home)
 
@@ -179,7 +179,7 @@ def test_the_other_homes_of_a_run_are_homes(planted: object) -> None:
 def test_a_record_that_does_not_say_what_it_must_is_no_record(body: dict[str, Any]) -> None:
     run = Record(journal.RUN, NOW, run_body())
     with pytest.raises(Unsafe, match="PREPARED cannot be read"):
-        fold([run, Record(journal.PREPARED, NOW, body)])
+        state_after([run, Record(journal.PREPARED, NOW, body)])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spark_jobs.core.records import journal
-from spark_jobs.core.records.journal import fold
+from spark_jobs.core.records.journal import state_after
 from spark_jobs.protocol.runs.journal_store import Journal
 from tests.unit.core.faulty_memory_fs import MemoryFs
 from tests.unit.core.journaled_runs import ONE, journaled
@@ -40,7 +40,7 @@ def test_the_state_after_some_records_and_those_after_it_is_the_state_after_all(
     texts = [fs.files[path][0] for path in sorted(fs.files) if path.startswith(f"{folder}/")]
     records = [journal.Record.decode(text, "") for text in texts]
     for number in range(len(records) + 1):
-        assert fold(records[number:], fold(records[:number])) == fold(records)
+        assert state_after(records[number:], state_after(records[:number])) == state_after(records)
 
 
 def test_a_directory_with_other_records_than_before_is_read_from_the_start() -> None:

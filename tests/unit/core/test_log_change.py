@@ -49,7 +49,7 @@ def test_a_unit_that_was_never_swapped_is_no_change(kind: str) -> None:
         journal.Record(journal.PREPARED, NOW, {"swaps": [one.to_json()]}),
         journal.Record(kind, NOW, {"units": [{"unit": one.unit.key}]}),
     ]
-    state = journal.fold(records)
+    state = journal.state_after(records)
     assert state is not None
     assert changes_of("r", [state]) == []
 

@@ -46,7 +46,7 @@ def table(*units: UnitPlan) -> TablePlan:
 
 def test_small_files_are_flagged_and_a_single_one_is_not() -> None:
     assert (planned(3).outcome, planned(1).outcome) == (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY)
-    assert (planned(3).due, planned(1).due) == (planned(3).inputs, None)
+    assert (planned(3).inputs_to_rewrite, planned(1).inputs_to_rewrite) == (planned(3).inputs, None)
 
 
 def test_the_report_says_where_more_tasks_read_than_write() -> None:

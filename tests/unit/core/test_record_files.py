@@ -18,7 +18,7 @@ from spark_jobs.core.messages.errors import LakekeeperError, Unsafe
 from spark_jobs.core.planning import kept_footers
 from spark_jobs.core.planning.survey import decode_survey
 from spark_jobs.core.records import record_files, snapshots
-from spark_jobs.core.records.journal import Record, fold
+from spark_jobs.core.records.journal import Record, state_after
 from spark_jobs.core.records.settled_runs import SettledRecord
 from spark_jobs.core.records.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
 from spark_jobs.core.values.model import FileEntry, FileListing
@@ -42,7 +42,7 @@ DECODERS: dict[str, tuple[Callable[[bytes], object], bool]] = {
     "survey": (lambda data: decode_survey(data, NAME), True),
     "kept footers": (lambda data: kept_footers.decode(data, NAME), True),
     "settled runs": (lambda data: SettledRecord.decode(data, NAME), True),
-    "journal": (lambda data: fold([Record.decode(data, NAME)]), False),
+    "journal": (lambda data: state_after([Record.decode(data, NAME)]), False),
 }
 DEEP = b"[" * 200_000
 WRONG = [

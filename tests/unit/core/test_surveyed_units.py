@@ -134,7 +134,7 @@ def test_torn_figures_are_named() -> None:
 
 
 def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
-    settled = seen().settle(2, Thresholds(), None)
+    settled = seen().as_irreducible(2, Thresholds(), None)
     assert settled.health(Thresholds()) == replace(
         seen().health(Thresholds()),
         target_files=2,
@@ -143,10 +143,10 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     )
     assert settled.health(Thresholds(), "by-name").needs_compaction
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
-    assert not settled.is_settled(Thresholds(ratio=1)), "then no file below the block size is large"
+    assert not settled.is_irreducible(Thresholds(ratio=1)), "then no file below the block size is large"
     minor = Thresholds(strategy="minor")
-    assert not settled.is_settled(minor)
-    assert seen().settle(2, minor, None).is_settled(minor)
+    assert not settled.is_irreducible(minor)
+    assert seen().as_irreducible(2, minor, None).is_irreducible(minor)
 
 
 def test_verdicts_and_figures_of_files_are_kept() -> None:

@@ -81,7 +81,7 @@ class SparkFormat(ABC):
         """Return how files of this profile are written without a change of physical types. Raise Refusal if none is."""
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
-        """Return the classes for a copy record by record. Only formats with Engine.COPY implement this."""
+        """Return the classes for a copy record by record. Only what `Copier` writes has them."""
         raise NotImplementedError
 
     def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
