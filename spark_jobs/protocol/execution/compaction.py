@@ -20,12 +20,7 @@ from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.schedule import Schedule
-from spark_jobs.protocol.execution.unit_results import (
-    UnitResult,
-    compacted_report,
-    not_compacted,
-    result_of_error,
-)
+from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, of_error, uncompacted
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
@@ -84,7 +79,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def prepare_wave(self, pool: Pool, items: Sequence[UnitPlan]) -> list[WrittenUnit | UnitResult]:
         if items[0].deferred:
-            return [not_compacted(item.unit, item.decision, item.health) for item in items]
+            return [uncompacted(item.unit, item.decision, item.health) for item in items]
         written = zip(items, self._wave.write(pool, items))
         return list(pool.map(lambda pair: self._called_off(*pair), written))
 
@@ -110,8 +105,8 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self._writer.discard(item)  # guard: unit_failure_isolated
         cause = self._writer.cause(item, why)
         if isinstance(cause, Exception):
-            return result_of_error(item.unit, cause, item.health)
-        return not_compacted(item.unit, cause, item.health)
+            return of_error(item.unit, cause, item.health)
+        return uncompacted(item.unit, cause, item.health)
 
     def journal_intent(self, ready: Sequence[WrittenUnit]) -> None:
         created_by = {item.swap.unit.key: self.recovery.policy.created(item.swap.unit) for item in ready}
@@ -141,12 +136,12 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
     def _deferred(self, ready: WrittenUnit, late: Defer) -> UnitResult:
         """Discard a unit that is written, and was not swapped before the deadline."""
         self._discard(ready, self._executor.finish(ready.swap, late.reason))
-        return not_compacted(ready.plan.unit, late, ready.plan.health)
+        return uncompacted(ready.plan.unit, late, ready.plan.health)
 
     def not_acted(self, ready: WrittenUnit, error: Exception) -> UnitResult:
         """Return the failed result. The intent is journaled as ended only after the swap state was read again."""
         unknown = isinstance(error, FileSystemError)
-        return result_of_error(ready.plan.unit, error, ready.plan.health, unknown=unknown)
+        return of_error(ready.plan.unit, error, ready.plan.health, unknown=unknown)
 
     def recovered(self, ready: WrittenUnit, result: UnitResult, swapped: SwapResult | None) -> UnitResult:
         if swapped is None or swapped.kind != journal.COMMITTED:
@@ -174,7 +169,7 @@ def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
     took = {"seconds": round(item.seconds, 3)} if item.codec else {}
     body = {**result.body(item.swap), **took}
     if result.problem:
-        changed = not_compacted(unit, YieldToWriter(result.problem), health)
+        changed = uncompacted(unit, YieldToWriter(result.problem), health)
         return replace(changed, kind=journal.COMMITTED, record=body)
     report = compacted_report(item.swap, health, item.seconds, result.moved_files)
     if item.strategy is not None:

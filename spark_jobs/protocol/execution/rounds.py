@@ -23,7 +23,7 @@ from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, not_compacted
+from spark_jobs.protocol.execution.unit_results import UnitResult, uncompacted
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.runs.journal_store import Run
@@ -96,7 +96,7 @@ class Rounds:
             if not next_.chosen:
                 return [
                     *results,
-                    *(not_compacted(unit.unit, unit.decision, unit.health) for unit in next_.waiting),
+                    *(uncompacted(unit.unit, unit.decision, unit.health) for unit in next_.waiting),
                 ]
             results += self._compact(next_.chosen)
 

@@ -59,7 +59,7 @@ class UnitResult:
     trashed: int = 0
 
 
-def not_compacted(
+def uncompacted(
     unit: Unit, decision: Decision, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
     """Return the result of a unit that was not compacted."""
@@ -70,12 +70,12 @@ def not_compacted(
     return UnitResult(unit.key, report, outcome_unknown=unknown)
 
 
-def result_of_error(
+def of_error(
     unit: Unit, error: Exception, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
     """Return the result of a unit whose compaction ended with this error."""
     refusal = error if isinstance(error, Refusal) else None
-    result = not_compacted(unit, decision_of(error, unit), health, unknown=unknown and refusal is None)
+    result = uncompacted(unit, decision_of(error, unit), health, unknown=unknown and refusal is None)
     return replace(result, refusal=refusal)
 
 
