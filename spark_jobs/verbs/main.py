@@ -19,8 +19,7 @@ from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.printable_log import keep_lines_printable
-from spark_jobs.verbs.runner import run
+from spark_jobs.verbs.runner import keep_lines_printable, run
 
 log = logging.getLogger("lakekeeper")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UsageError
 from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.printable import printable, printable_lines
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.choosing import SELECTIONS
@@ -30,7 +32,6 @@ from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.measuring.phases import describe
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import Job
-from spark_jobs.verbs.printable_log import keep_lines_printable
 from spark_jobs.verbs.registry import VERBS, Verb
 from spark_jobs.verbs.table_errors import hint, report_of
 
@@ -196,3 +197,26 @@ def _guarded(
         return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:
         return [report_of(job, name, error)]  # guard: table_failure_isolated
+
+
+_INDENT = "  "
+
+
+class _Printable(logging.Filter):
+    """Escapes a record before any handler has it: also the handlers of a program that calls the Python API."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = printable(record.getMessage()), ()  # guard: log_lines
+        if record.exc_info and record.exc_info[1] is not None and not record.exc_text:
+            # A message of several lines is a part of it, so no line begins where one of the log does.
+            lines = "".join(traceback.format_exception(*record.exc_info)).splitlines()
+            record.exc_text = printable_lines(f"{_INDENT}{line}" for line in lines)  # guard: log_tracebacks
+        return True
+
+
+_FILTER = _Printable()
+
+
+def keep_lines_printable(logger: logging.Logger) -> None:
+    """Make all records of a logger printable. A second call changes nothing."""
+    logger.addFilter(_FILTER)

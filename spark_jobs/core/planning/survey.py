@@ -171,11 +171,9 @@ class SurveyedUnit:
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
         assessed = reassess(self._sizes, thresholds)
-        return (
-            irreducible_health(assessed, self.irreducible_files)
-            if self.is_irreducible(thresholds, readers)
-            else assessed
-        )
+        if self.is_irreducible(thresholds, readers):
+            return irreducible_health(assessed, self.irreducible_files)
+        return assessed
 
     def is_irreducible(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether it is known that a compaction with these options would leave as many files."""
@@ -206,9 +204,8 @@ class SurveyedUnit:
 
     def as_irreducible(self, target_files: int, thresholds: Thresholds, readers: str | None) -> SurveyedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
-        return replace(
-            self, irreducible_files=target_files, irreducible_for=_irreducible_for(thresholds, readers)
-        )
+        options = _irreducible_for(thresholds, readers)
+        return replace(self, irreducible_files=target_files, irreducible_for=options)
 
     def judge(self, verdict: Verdict | None) -> SurveyedUnit:
         return replace(self, verdict=verdict)

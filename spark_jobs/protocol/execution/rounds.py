@@ -94,10 +94,8 @@ class Rounds:
         while True:
             next_ = self._next(next_.waiting)
             if not next_.chosen:
-                return [
-                    *results,
-                    *(uncompacted(unit.unit, unit.decision, unit.health) for unit in next_.waiting),
-                ]
+                left = (uncompacted(unit.unit, unit.decision, unit.health) for unit in next_.waiting)
+                return [*results, *left]
             results += self._compact(next_.chosen)
 
     def _next(self, waiting: Sequence[UnitPlan]) -> Round:

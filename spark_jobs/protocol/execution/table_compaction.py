@@ -23,10 +23,16 @@ from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.remembered import remember
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.rounds import Rounds, TableState, held_bytes, reserved_bytes
-from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.undone import note_undone, reports
-from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
+from spark_jobs.protocol.execution.unit_results import (
+    UnitResult,
+    compacted_report,
+    describe_restored,
+    unique,
+    unit_values,
+    with_units,
+)
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.due_units import Resumed
 from spark_jobs.protocol.planning.planner import Planner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.messages.errors import (
@@ -26,7 +26,7 @@ from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.health import Health, irreducible_health
 from spark_jobs.core.values.model import Unit
-from spark_jobs.core.wire.report import UnitReport, utc
+from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -209,3 +209,30 @@ def with_remedy(reason: str, error: Exception, target: str, run_id: str) -> str:
         restore = originals.restore(target, run_id, error.place, error.in_the_way, error.statement)
         return f"{reason}. {restore}"
     return reason
+
+
+def with_units(report: TableReport, units: Sequence[UnitReport]) -> TableReport:
+    """Replace the reports of these units, and append the reports of other units."""
+    new = {unit_values(unit): unit for unit in units}
+    kept = [new.pop(unit_values(unit), unit) for unit in report.units]
+    return replace(report, units=[*kept, *new.values()])
+
+
+def unit_values(report: UnitReport) -> tuple[tuple[str, str | None], ...]:
+    """Return the partition values of a unit, to compare them."""
+    return tuple(sorted(report.unit.items()))
+
+
+def unique(*texts: Iterable[str]) -> list[str]:
+    """Return all texts in their order, each of them once."""
+    return list(dict.fromkeys(text for each in texts for text in each))
+
+
+def describe_restored(reports: Sequence[UnitReport]) -> str:
+    """Return which units could not be restored."""
+    left = [
+        "/".join(f"{key}={value}" for key, value in report.unit.items()) or "the table"
+        for report in reports
+        if report.outcome != UnitOutcome.RESTORED
+    ]
+    return f"{', '.join(left)} could not be restored" if left else "the others were restored"

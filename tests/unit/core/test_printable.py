@@ -17,7 +17,7 @@ from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.wire.report import Report, TableReport, UnitReport
-from spark_jobs.verbs.printable_log import keep_lines_printable
+from spark_jobs.verbs.runner import keep_lines_printable
 from tests.hostile.corpus import CONTROL, FORGED, ODD
 
 LINE = "\nLAKEKEEPER_REPORT {}"
