@@ -8,9 +8,9 @@ from dataclasses import replace
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.planning.decisions import Decision, Defer, YieldToWriter
+from spark_jobs.core.planning.ordering import waves
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.planning.wave_sizes import waves
 from spark_jobs.core.records import journal
 from spark_jobs.core.values import layout
 from spark_jobs.core.values.amount import Amount

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, Union
 
 from spark_jobs.core.planning.decisions import Decision
+from spark_jobs.core.planning.ordering import is_small
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.planning.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.written_unit import StagedUnit, UnitDraft, WrittenUnit

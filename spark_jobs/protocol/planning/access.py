@@ -1,13 +1,16 @@
-"""Units that the job may not touch: what its account may not read, and symbolic links."""
+"""Units that the job may not or cannot read, and symbolic links: for how long a refusal of them counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.errors import Refusal, Unreadable
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.values.model import parent
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.values.model import FileEntry, name_of, parent
+from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.planning.listed_directories import Directories
 
 
@@ -40,3 +43,30 @@ def check_no_link(directories: Directories, location: str) -> None:
             f"{location} is a symbolic link, which a swap would rename instead of the files. Set the location to the"
             " directory itself",
         )
+
+
+def in_use(fs: DataDirectories, unit: UnitPlan, error: Unreadable) -> bool:
+    """Tell whether the file was changed since it was listed, or is being written: then nothing is wrong with it."""
+    name, listed = name_of(error.path), _listed(unit, error)
+    status = fs.status(f"{unit.unit.location}/{name}")
+    if status is None or listed is None or (status.length, status.mtime) != (listed.length, listed.mtime):
+        return True
+    return bool(fs.open_files(unit.unit.location, [name]))  # guard: unreadable_because_open
+
+
+def lasts(table: TablePlan, unit: UnitPlan, refusal: Refusal) -> bool:
+    """Tell whether a refusal holds until the files of the unit change.
+
+    A file that is still young may not be complete, and no file system but HDFS tells which files are being written.
+    """
+    if not isinstance(refusal, Unreadable):
+        return True
+    listed = _listed(unit, refusal)
+    return listed is not None and not table.rules.is_young(
+        refusal.path, listed.mtime
+    )  # guard: young_files_forgotten
+
+
+def _listed(unit: UnitPlan, error: Unreadable) -> FileEntry | None:
+    files = unit.inputs.files.files if unit.inputs else ()
+    return next((file for file in files if file.name == name_of(error.path)), None)

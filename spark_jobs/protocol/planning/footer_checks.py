@@ -22,9 +22,8 @@ from spark_jobs.core.values.layout import group_number
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.measuring.progress import with_progress
-from spark_jobs.protocol.planning.access import not_readable
+from spark_jobs.protocol.planning.access import in_use, lasts, not_readable
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect_parts, parts_of
-from spark_jobs.protocol.planning.unreadable_units import in_use, lasts
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")

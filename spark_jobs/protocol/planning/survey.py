@@ -25,8 +25,8 @@ from spark_jobs.core.values.file_times import millis_of
 from spark_jobs.protocol.commit_log.hint_directories import ensure_hint_directory
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.unit_hints import AnalysisStore
+from spark_jobs.protocol.planning.access import lasts
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.planning.unreadable_units import lasts
 from spark_jobs.protocol.runs.trust import Trust
 
 log = logging.getLogger("lakekeeper")

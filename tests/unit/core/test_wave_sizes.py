@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spark_jobs.core.planning.decisions import Fail
+from spark_jobs.core.planning.ordering import MOST_FILES, MOST_UNITS, waves
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.planning.wave_sizes import MOST_FILES, MOST_UNITS, waves
 from spark_jobs.core.rules.health import Thresholds, assess
 from spark_jobs.core.values.model import FileEntry, FileListing, Unit
 
