@@ -138,12 +138,12 @@ def _wanted_run_ids(
 
 def _that_may_be_newest(held: Sequence[Run]) -> list[str]:
     """Return the ids of the runs of which a recovery may leave one as the newest: it may take open units back."""
-    reasons: list[str] = []
+    run_ids: list[str] = []
     for run in reversed(held):
-        reasons.append(run.run_id)
+        run_ids.append(run.run_id)
         if run.state.of_kind(journal.COMMITTED):
             break
-    return reasons
+    return run_ids
 
 
 def _nothing_reason(

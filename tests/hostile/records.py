@@ -35,7 +35,7 @@ def put_text_into_open_units(data: Path, text: str) -> None:
         attempts = (Attempt(text, text, text, text),)
         units = {
             key: replace(unit, since=earlier, last=earlier[:10], attempts=attempts)
-            for key, unit in decode(path.read_bytes()).items()
+            for key, unit in decode(path.read_bytes(), str(path)).items()
         }
         _write(path, encode(units))
 

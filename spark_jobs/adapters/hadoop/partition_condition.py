@@ -101,12 +101,12 @@ def wrong(where: str, keys: Sequence[str], why: str) -> UsageError:
 
 def _nodes(root: Any) -> list[Any]:
     """Return a parsed expression and all expressions in it."""
-    names, open_nodes = [], [root]
+    nodes, open_nodes = [], [root]
     while open_nodes:
         node = open_nodes.pop()
-        names.append(node)
+        nodes.append(node)
         open_nodes += _items(node.children())
-    return names
+    return nodes
 
 
 def _problem(node: Any, keys: Collection[str]) -> str | None:

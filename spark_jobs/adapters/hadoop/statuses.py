@@ -43,8 +43,8 @@ class StatusReader:
 
     def row(self, status: Any) -> dict[str, Any]:
         """Return the fields of one Java status."""
-        statuses: dict[str, Any] = java_json(self._mapper, status)
-        return statuses
+        fields: dict[str, Any] = java_json(self._mapper, status)
+        return fields
 
     def one(self, status: Any) -> Status:
         return self._status(self.row(status))

@@ -108,8 +108,8 @@ class JointRewriter:
     def _files_of(self, frame: DataFrame) -> list[str]:
         """Return the files of a DataFrame, in one answer of the JVM."""
         mapper = self._jvm.com.fasterxml.jackson.databind.ObjectMapper()
-        units: list[str] = java_json(mapper, frame._jdf.inputFiles())
-        return units
+        files: list[str] = java_json(mapper, frame._jdf.inputFiles())
+        return files
 
     def _rows(self, session: SparkSession, lines: list[str]) -> DataFrame:
         """Return a row for each line, from the driver's memory: no job, and no Python, is needed to read it."""

@@ -57,11 +57,11 @@ def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
 
 def _unsupported(properties: Mapping[str, str]) -> list[str]:
     """Return the properties by which lines end elsewhere, or a line feed is not the byte 10."""
-    records = []
+    keys = []
     if not _ASCII_COMPATIBLE.fullmatch(properties.get("serialization.encoding", "utf-8").strip()):
-        records.append("serialization.encoding")
+        keys.append("serialization.encoding")
     if properties.get("line.delim", "\n") not in ("\n", "10"):
-        records.append("line.delim")
+        keys.append("line.delim")
     if _DELIMITER in properties:
-        records.append(_DELIMITER)
-    return [f"{key}={properties[key]!r}" for key in records]
+        keys.append(_DELIMITER)
+    return [f"{key}={properties[key]!r}" for key in keys]

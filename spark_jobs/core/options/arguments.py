@@ -135,10 +135,10 @@ def report_nonce(argv: Sequence[str]) -> str | None:
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument(_NONCE_FLAG, type=_nonce)
     try:
-        verb: str | None = parser.parse_known_args(argv)[0].report_nonce
+        nonce: str | None = parser.parse_known_args(argv)[0].report_nonce
     except UsageError:
         return None
-    return verb
+    return nonce
 
 
 def _split_names(tables: str) -> tuple[str, ...]:

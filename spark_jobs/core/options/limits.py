@@ -46,7 +46,7 @@ class LimitOptions(ChoosingOptions):
     max_bytes: int = _option(
         0,
         size("0b", _MOST_BYTES),
-        "read at most so much; the rest is deferred",
+        "read at most this much; the rest is deferred",
         flag="--max-bytes",
         metavar="100gb",
         layers=OF_THE_JOB,

@@ -114,5 +114,5 @@ def built(cls: Callable[..., T], row: Any) -> T:
 @cache
 def _typed_fields(cls: Any) -> list[tuple[str, tuple[type, ...]]]:
     """Return the fields of plain types, which are known by the text of their annotations."""
-    parsers = ((field.name, _TYPES.get(str(field.type))) for field in fields(cls))
-    return [(name, types) for name, types in parsers if types]
+    typed = ((field.name, _TYPES.get(str(field.type))) for field in fields(cls))
+    return [(name, types) for name, types in typed if types]

@@ -115,9 +115,9 @@ def _lacking(scope: Scope, logged: set[Token]) -> list[str]:
     states: dict[str, list[RunState]] = {}
     for run in scope.runs:
         states.setdefault(run.run_id, []).append(run.state)
-    ended = {run_id: units for run_id, units in states.items() if not any(s.unfinished for s in units)}
+    ended = {run_id: of_run for run_id, of_run in states.items() if not any(s.unfinished for s in of_run)}
     return [
         run_id
-        for run_id, units in ended.items()
-        if any(change.without(logged).units for change in changes_of(run_id, units))
+        for run_id, of_run in ended.items()
+        if any(change.without(logged).units for change in changes_of(run_id, of_run))
     ]

@@ -209,11 +209,11 @@ def all_homes(scope: Scope) -> list[str]:
     return list(dict.fromkeys([*paths, *(parent(run.directory) for run in scope.runs)]))
 
 
-def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterator[Finding]:
+def check_leases(scope: Scope, note_job: Callable[[str], object]) -> Iterator[Finding]:
     """Find leases whose job has died.
 
     Args:
-        at_work: called with the path of each lease that was renewed just now.
+        note_job: called with the path of each lease that was renewed just now.
     """
     time = scope.services.now()
     now = millis_of(time)
@@ -229,7 +229,7 @@ def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterato
         path, renewed = held
         # The clocks of two machines may differ. This is a notice, and decides nothing.
         if now - renewed <= 2 * timeout and renewed < future_from(time):
-            find_blocker(path)
+            note_job(path)
             continue
         when = f"{int((now - renewed) / 1000)} s ago" if renewed <= now else f"at {utc(time_of(renewed))}"
         text = f"{path} was last renewed {when}: its job has died, and the next one takes it over"
@@ -239,15 +239,15 @@ def check_leases(scope: Scope, find_blocker: Callable[[str], object]) -> Iterato
 def marks(table: Table) -> list[tuple[str, int]]:
     """Return what changes whenever a job works on the table: its leases, run directories and numbers of records."""
     fs = table.services.fs
-    runs: list[tuple[str, int]] = []
+    seen: list[tuple[str, int]] = []
     for home in homes(table.facts, table.units):
         entries = _entries(fs, home.path)
-        runs += [(entry.path, 0) for entry in entries]
+        seen += [(entry.path, 0) for entry in entries]
         directories = [entry for entry in entries if entry.is_dir and RunDirectory.parse(entry.name)]
-        runs += [
+        seen += [
             (directory.path, len(_entries(fs, f"{directory.path}/{RECORDS}"))) for directory in directories
         ]
-    return sorted(runs)
+    return sorted(seen)
 
 
 def _entries(fs: FileSystem, directory: str) -> Sequence[Status]:
@@ -259,10 +259,10 @@ def _entries(fs: FileSystem, directory: str) -> Sequence[Status]:
 
 def readable_tables(services: Services, layers: Layers, location: str) -> list[DroppedTable]:
     """Return the dropped tables whose root was at a location: at most one with partitions, and one without."""
-    findings = []
+    tables = []
     for keys in (("partition",), ()):
         if services.fs.status(Home.of_table(location, bool(keys)).path) is None:
             continue
         table = placeholder(services, layers, location, keys)
-        findings.append(named(table, ReadableRuns(table).all()))
-    return findings
+        tables.append(named(table, ReadableRuns(table).all()))
+    return tables

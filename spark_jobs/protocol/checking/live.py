@@ -58,9 +58,9 @@ class LiveCheck:
         if identity is None:
             yield from self._missing(unit, known)
             return
-        for finding in known:
-            if finding.rewritten and finding.state.swap.new_id == identity:
-                yield from self._check_files(unit, finding)
+        for of_run in known:
+            if of_run.rewritten and of_run.state.swap.new_id == identity:
+                yield from self._check_files(unit, of_run)
 
     def _missing(self, unit: Unit, known: list[UnitOfRun]) -> Iterator[Finding]:
         interrupted = [each for each in known if each.state.kind in journal.INTENTS]

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.registry import has_footer
+from spark_jobs.core.messages.errors import OtherVersion
 from spark_jobs.core.planning.kept_footers import KeptFooters, decode, encode
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -65,7 +66,7 @@ class FooterStore:
             return None
         try:
             kept = decode(self._fs.read(path), path)
-        except (BrokenLog, OSError) as error:
+        except (BrokenLog, OtherVersion, OSError) as error:
             log.info("%s does not count: %s", path, error)
             return None
         now = (location, fingerprint, self._services.environment)

@@ -121,7 +121,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def act(self, ready: WrittenUnit) -> UnitResult:
         late = self._writer.late()
-        if late is not None:
+        if late and ready.plan.refusal is None:
             return self._deferred(ready, late)
         try:
             result = self._executor.swap(ready.swap, lambda: self._last_check(ready), ready.check_files)

@@ -99,8 +99,7 @@ class Rollback(EndingWork[_Ready]):
 
     def act(self, ready: _Ready) -> UnitResult:
         executor = ReverseSwap(self.services, self.entered, self.recovery.policy, ready.live_missing)
-        result = executor.finish(ready.swap)
-        return restored(ready.swap, result, self.services.clock.monotonic() - ready.started, ready.note)
+        return self._restored(ready, executor.finish(ready.swap))
 
     def not_acted(self, ready: _Ready, error: Exception) -> UnitResult:
         return self._failed(ready.swap, error)
@@ -118,4 +117,8 @@ class Rollback(EndingWork[_Ready]):
         delete_rewritten(self.services.fs, self.entered.directory, ended, pool.map)
 
     def recovered(self, ready: _Ready, result: UnitResult, swapped: SwapResult | None) -> UnitResult:
-        return restored(ready.swap, swapped, ready.seconds, ready.note) if swapped else result
+        return self._restored(ready, swapped) if swapped else result
+
+    def _restored(self, ready: _Ready, result: SwapResult) -> UnitResult:
+        seconds = self.services.clock.monotonic() - ready.started
+        return restored(ready.swap, result, seconds, ready.note)

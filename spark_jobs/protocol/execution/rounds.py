@@ -51,7 +51,7 @@ class TableState:
     resumed_settled: bool = False
 
     def by_clocks(self, clocks: Sequence[datetime]) -> TableState:
-        """Return the start with rules by the clock of the file system too, which the leases have told.
+        """Return the state with rules by the clock of the file system too, which the leases have told.
 
         The clock of this driver may be days behind: then each file of an active writer would be in the future.
         """

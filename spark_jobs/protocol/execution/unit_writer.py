@@ -16,7 +16,7 @@ from spark_jobs.core.messages.errors import (
     WrongStatistics,
 )
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.planning.decisions import Decision, Defer, Irreducible
+from spark_jobs.core.planning.decisions import Decision, Defer, Irreducible, on_wire
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.swap import Swap
@@ -184,22 +184,21 @@ class UnitWriter:
         fs, location = self._services.fs, plan.unit.location
         of_bytes = isinstance(error, (Unreadable, WrongStatistics))
         plain = not isinstance(error, Exception) or (isinstance(error, Refusal) and not of_bytes)
+        why = error if isinstance(error, Exception) else on_wire(error)[2]
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
         except FileNotFoundError:
-            return UnitChanged(f"{location} was removed while the unit was compacted ({error})")
+            return UnitChanged(f"{location} was removed while the unit was compacted ({why})")
         except OSError:
             return error
         lost = differences(plan.inputs.files, now).lost if plan.inputs else ()
         if isinstance(error, Refusal) and plan.inputs:
             error.of_planned_files = now.fingerprint == plan.inputs.files.fingerprint
         if lost:
-            return UnitChanged(
-                f"{lost[0].name} was replaced or removed while the unit was compacted ({error})"
-            )
+            return UnitChanged(f"{lost[0].name} was replaced or removed while the unit was compacted ({why})")
         if opened:
-            return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
+            return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({why})")
         return error
 
     def _finish(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.planning.decisions import Leave
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -94,6 +94,8 @@ class DueUnits:
             return LogFigures()
         try:
             log_figures = self._read_log()
+        except OtherVersion:
+            raise
         except (LakekeeperError, OSError) as error:
             log.warning("when %s was compacted last is not known: %s", self._table.facts.name, error)
             return LogFigures()

@@ -11,7 +11,7 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.messages.errors import LakekeeperError, OtherVersion, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning.decisions import Irreducible
 from spark_jobs.core.planning.plan import TablePlan
@@ -127,8 +127,6 @@ def _by_kept_footers(
         inspection = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
         if isinstance(inspection, Irreducible):
             return None  # All footers decide whether it is so.
-    except OtherVersion:
-        raise
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None

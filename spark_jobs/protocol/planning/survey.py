@@ -126,11 +126,11 @@ class Survey:
         return replace(unit, surveyed=SurveyedUnit.of(unit.unit, 0, now, True, unit.health, unit.fingerprint))
 
     def _keep(self, seen: Iterable[SurveyedUnit]) -> None:
-        before = self._analysed.read()
-        now = merged(before, seen, {unit.key for unit in self._table.units})
-        if now == before:
-            return
         try:
+            before = self._analysed.read()
+            now = merged(before, seen, {unit.key for unit in self._table.units})
+            if now == before:
+                return
             worth = len(now) >= _WORTH_A_HOME
             if ensure_hint_directory(self._table.services.fs, self._analysed.directory, worth_a_home=worth):
                 self._analysed.publish(now)

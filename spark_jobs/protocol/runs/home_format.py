@@ -7,30 +7,54 @@ an empty one: its originals may be the only rows of a unit.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import re
+from collections.abc import Sequence
 
 from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion
-from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.core.values.layout import RECORDS, SETTLED, LeaseFile, RunDirectory
+from spark_jobs.protocol.file_system import RecordFiles, Status
 
 #: The version that has defined the format of all that the jobs write into a home.
 FORMAT = "0.2"
 _PREFIX = "format-"
 MARKER = f"{_PREFIX}{FORMAT}"
+_VERSION = re.compile(rf"{_PREFIX}([0-9A-Za-z.]{{1,20}})\Z")
 _ABOUT = "The journals of Lakekeeper, and the originals of the tables that it has compacted. Do not change anything."
 
 
-def check_format(home: str, names: Collection[str]) -> None:
+def check_format(fs: RecordFiles, home: str, entries: Sequence[Status]) -> None:
     """Raise OtherVersion for a home whose records have another format.
 
+    A home without a marker and without any lease or record is nobody's: a job died right after it made the directory,
+    or a late task has made it again after its home was deleted.
+
     Args:
-        names: the names of all its entries. A home without any was made just now, or a job died right after it made it.
+        entries: all its entries.
     """
-    markers = sorted(name for name in names if name.startswith(_PREFIX))
-    if names and markers != [MARKER]:  # guard: format_of_home
-        others = [name[len(_PREFIX) :] for name in markers if name != MARKER]
-        written_by = f"version {others[-1]}" if others else "version 0.1, which left no file format-..."
-        raise OtherVersion(home, written_by, f"homes of format {FORMAT}")
+    markers = sorted(entry.name for entry in entries if entry.name.startswith(_PREFIX))
+    if markers == [MARKER]:
+        return
+    others = [name for name in markers if name != MARKER]
+    if others or any(_is_record(fs, entry) for entry in entries):  # guard: format_of_home
+        raise OtherVersion(home, _written_by(others), f"homes of format {FORMAT}")
+
+
+def _written_by(markers: Sequence[str]) -> str:
+    if not markers:
+        return "version 0.1, which left no file format-..."
+    version = _VERSION.match(markers[-1])
+    return f"version {version[1]}" if version else "an unknown version"
+
+
+def _is_record(fs: RecordFiles, entry: Status) -> bool:
+    """Tell whether an entry is a lease, settled runs, or a run with a journal."""
+    if LeaseFile.parse(entry.name) or entry.name == SETTLED:
+        return True
+    try:
+        return RunDirectory.parse(entry.name) is not None and bool(fs.list(f"{entry.path}/{RECORDS}"))
+    except FileNotFoundError:
+        return False
 
 
 def create_home(fs: RecordFiles, home: str) -> None:
@@ -41,12 +65,12 @@ def create_home(fs: RecordFiles, home: str) -> None:
         OSError: a call of the file system failed.
     """
     try:
-        names = [entry.name for entry in fs.list(home)]
+        entries = fs.list(home)
     except FileNotFoundError:
         fs.mkdirs(home)
-        names = []
-    check_format(home, names)
-    if names:
+        entries = []
+    check_format(fs, home, entries)
+    if any(entry.name == MARKER for entry in entries):
         return
     content = {"format": FORMAT, "version": __version__, "about": _ABOUT}
     try:

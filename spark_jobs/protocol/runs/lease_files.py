@@ -30,7 +30,7 @@ def list_names(fs: RecordFiles, home: str) -> list[tuple[Seen | None, str]]:
     """
     with fs.at_once():
         entries = fs.list(home)
-    check_format(home, [entry.name for entry in entries])
+    check_format(fs, home, entries)
     parsed = [(LeaseFile.parse(entry.name), entry) for entry in entries]
     return [
         (Seen(file, entry.mtime, entry.length) if file is not None else None, entry.name)

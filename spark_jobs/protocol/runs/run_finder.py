@@ -143,7 +143,7 @@ class TableRuns:
         if any(entry.path == home for entry in entries):  # The listing of a file has only the file itself.
             found = OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
             raise Refusal(RefusalCode.NOT_WRITABLE, str(found), found.command)  # guard: home_is_a_directory
-        check_format(home, [entry.name for entry in entries])
+        check_format(self._fs, home, entries)
         directories = [entry for entry in entries if entry.is_dir and RunDirectory.parse(entry.name)]
         identity = self._fs.identity(home) if directories else None
         return [(directory, identity) for directory in directories]

@@ -37,7 +37,8 @@ def delete_settled_home(fs: FileSystem, home: str, run_directories: Collection[s
 
 def _other_content(fs: FileSystem, entry: Status, run_directories: Collection[str]) -> str | None:
     """Return the path of something that is not a record, a lease or a file of the commit log; or None."""
-    if entry.name == MARKER or LeaseFile.parse(entry.name) or (entry.is_dir and entry.name == LOG):
+    ours = entry.name == LOG if entry.is_dir else entry.name == MARKER or LeaseFile.parse(entry.name)
+    if ours:
         return None
     if entry.is_dir and entry.name == SETTLED:
         return next((inner.path for inner in fs.list(entry.path) if inner.is_dir), None)

@@ -155,14 +155,14 @@ class ForwardSwap(SwapExecutor):
         The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
         If it replaced files, or is still active, the swap is reversed at once.
         """
-        blocker = self._find_blocker(paths, paths.old, paths.swap.originals)
-        if isinstance(blocker, Blocker):
-            return self._revert(paths, f"a writer is active in {paths.old} ({blocker.name})")
-        reason = self._replacement_reason(paths, blocker)
+        files = self._find_blocker(paths, paths.old, paths.swap.originals)
+        if isinstance(files, Blocker):
+            return self._revert(paths, f"a writer is active in {paths.old} ({files.name})")
+        reason = self._replacement_reason(paths, files)
         if reason:
             return self._revert(paths, reason)
         # guard: carry_late_files
-        moved_files = move_late_files(self._fs, paths.swap.originals, paths.old, paths.live, blocker)
+        moved_files = move_late_files(self._fs, paths.swap.originals, paths.old, paths.live, files)
         return SwapResult(journal.COMMITTED, moved_files=moved_files)
 
     def _replacement_reason(self, paths: SwapPaths, now: FileListing) -> str | None:
@@ -175,10 +175,10 @@ class ForwardSwap(SwapExecutor):
 
         A directory that was overwritten is the table now.
         """
-        blocker = self._find_blocker(paths, paths.live, paths.swap.compacted)
-        if isinstance(blocker, Blocker):
-            raise WriterActive(f"{reason}, and {blocker}")
-        if differences(paths.swap.compacted, blocker).lost:
+        files = self._find_blocker(paths, paths.live, paths.swap.compacted)
+        if isinstance(files, Blocker):
+            raise WriterActive(f"{reason}, and {files}")
+        if differences(paths.swap.compacted, files).lost:
             return self._overwritten_result(paths)
         self._move_live_to_aside(paths, reason)
         return reason

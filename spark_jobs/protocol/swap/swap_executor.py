@@ -151,10 +151,10 @@ class SwapExecutor(ABC):
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        blocker = self._find_blocker(paths, directory, known)
-        if isinstance(blocker, Blocker):
-            raise WriterActive(str(blocker))
-        return move_late_files(self._fs, known, directory, paths.live, blocker)
+        files = self._find_blocker(paths, directory, known)
+        if isinstance(files, Blocker):
+            raise WriterActive(str(files))
+        return move_late_files(self._fs, known, directory, paths.live, files)
 
     def _find_blocker(self, paths: SwapPaths, directory: str, known: FileListing) -> Blocker | FileListing:
         """Return what keeps the files of a directory from being moved, or else its files.
@@ -219,14 +219,14 @@ class SwapExecutor(ABC):
         return following(max(numbers, default=-1), directory)
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
-        before = blocker = None
+        before = files = None
         for _ in range(_QUIET_CHECKS):
-            blocker = paths.find_blocker(paths.live, FileListing(()))
-            if isinstance(blocker, FileListing) and blocker == before:
+            files = paths.find_blocker(paths.live, FileListing(()))
+            if isinstance(files, FileListing) and files == before:
                 return
-            before = blocker
+            before = files
             self._services.clock.sleep(_QUIET_SECONDS)
-        active = blocker if isinstance(blocker, Blocker) else _changing(paths)
+        active = files if isinstance(files, Blocker) else _changing(paths)
         raise WriterActive(f"a writer recreated {paths.live} during the swap, and {active}")
 
     def _commit_foreign_live(self, paths: SwapPaths, _: str | None) -> SwapResult:

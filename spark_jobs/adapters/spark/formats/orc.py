@@ -225,8 +225,8 @@ class OrcFormat(SparkFormat):
 
     def _fixed(self, zone: str) -> bool:
         """Tell whether the zone has always had the same offset from UTC."""
-        rules = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
-        return bool(rules.getRules().isFixedOffset())
+        zone_id = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
+        return bool(zone_id.getRules().isFixedOffset())
 
 
 def _zones(reader: Any) -> frozenset[str]:
