@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Generic, TypeVar
 
+from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.planning.survey import SurveyedUnits, decode_survey, encode_survey
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records import open_units
+from spark_jobs.core.records.open_units import OpenUnit
+from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.core.records.snapshots import BrokenLog, readable
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values.layout import Home
@@ -107,3 +112,68 @@ class AnalysisStore:
             Refusal: NUMBER_TOO_HIGH, no number is left.
         """
         self._file.publish(encode_survey(survey))
+
+
+class OpenStore(UnitHints[OpenUnit]):
+    """The open units of one table, by key."""
+
+    name = "open"
+    without = "which units are left undone could not be noted"
+
+    def encode(self, values: Mapping[str, OpenUnit]) -> bytes:
+        return open_units.encode(values)
+
+    def decode(self, data: bytes, name: str) -> Mapping[str, OpenUnit]:
+        return open_units.decode(data, name)
+
+    def note_analysis(self, plans: Iterable[UnitPlan], units: Collection[str], now: str) -> None:
+        """Remember which units an analysis has found. Never raise.
+
+        It does not create the home of a table: an analysis of a table that nobody compacts leaves nothing in it.
+
+        Args:
+            units: the keys of all units of the table.
+            now: ISO 8601, UTC.
+        """
+        plans = list(plans)
+        now_open = {plan.unit.key for plan in plans if plan.is_open}
+        ended = {plan.unit.key for plan in plans if plan.outcome == UnitOutcome.HEALTHY}
+        self.update(
+            lambda before: open_units.analysed(before, now_open, ended, now), units, worth_a_home=False
+        )
+
+
+class DeferredStore(UnitHints[str]):
+    """The deferred units of one table, by key, with the time at which each was deferred first (ISO 8601)."""
+
+    name = "deferred"
+    without = "the next job takes the deferred units in its own order: they could not be noted"
+
+    def encode(self, values: Mapping[str, str]) -> bytes:
+        return packed({"deferred": dict(values)})
+
+    def decode(self, data: bytes, name: str) -> Mapping[str, str]:
+        return {str(key): str(at) for key, at in unpacked(data, name)["deferred"].items()}
+
+    def note(
+        self,
+        deferred: Collection[str],
+        ended: Collection[str],
+        had_turn: Collection[str],
+        units: Collection[str],
+        now: str,
+    ) -> None:
+        """Remember the units that were deferred, and forget those whose compaction has ended. Never raise.
+
+        Args:
+            had_turn: those that have failed. They count as deferred now: a unit that was first in each job, and failed
+                alone as a canary, would keep all others from being compacted.
+            units: the keys of all units of the table.
+            now: ISO 8601, UTC.
+        """
+
+        def changed(before: Mapping[str, str]) -> Mapping[str, str]:
+            since = {key: now if key in had_turn else at for key, at in before.items() if key not in ended}
+            return {**since, **{key: before.get(key, now) for key in deferred}}
+
+        self.update(changed, units, worth_a_home=True)

@@ -20,11 +20,10 @@ from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
-from spark_jobs.protocol.execution.remembered import remember
+from spark_jobs.protocol.execution.remembered import note_undone, remember, reports
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.rounds import Rounds, TableState, held_bytes, reserved_bytes
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.undone import note_undone, reports
 from spark_jobs.protocol.execution.unit_results import (
     UnitResult,
     compacted_report,

@@ -17,8 +17,8 @@ from spark_jobs.core.records.snapshots import ADD, COMPACT, Snapshot
 from spark_jobs.core.rules.due import Candidate, Conditions, FileFigures, Judge, LogFigures
 from spark_jobs.core.values.file_times import AHEAD, future_from
 from spark_jobs.core.values.model import FileListing
-from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
+from spark_jobs.protocol.commit_log.unit_hints import DeferredStore
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.settled_store import SettledStore

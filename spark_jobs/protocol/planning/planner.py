@@ -23,8 +23,7 @@ from spark_jobs.core.values.legacy_leftovers import check_no_backup
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.wire.report import utc
-from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
-from spark_jobs.protocol.commit_log.open_store import OpenStore
+from spark_jobs.protocol.commit_log.unit_hints import DeferredStore, OpenStore
 from spark_jobs.protocol.planning.access import reading
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units

@@ -22,8 +22,7 @@ from spark_jobs.core.values.file_times import time_of
 from spark_jobs.core.values.layout import LeaseFile
 from spark_jobs.core.values.numbered_names import following
 from spark_jobs.protocol.runs.home_format import create_home
-from spark_jobs.protocol.runs.lease_content import described, read_content
-from spark_jobs.protocol.runs.lease_files import Seen, highest, list_names
+from spark_jobs.protocol.runs.lease_files import Seen, described, highest, list_names, read_content
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spark_jobs.protocol.runs.lease_content import described
+from spark_jobs.protocol.runs.lease_files import described
 
 OWN = {
     "verb": "compact",

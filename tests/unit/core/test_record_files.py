@@ -22,12 +22,12 @@ from spark_jobs.core.records.journal import Record, state_after
 from spark_jobs.core.records.settled_runs import SettledRecord
 from spark_jobs.core.records.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
 from spark_jobs.core.values.model import FileEntry, FileListing
-from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.commit_log.store import CommitLog
+from spark_jobs.protocol.commit_log.unit_hints import DeferredStore
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.runs.journal_store import Journal
-from spark_jobs.protocol.runs.lease_content import read_content
+from spark_jobs.protocol.runs.lease_files import read_content
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs
