@@ -6,11 +6,21 @@ this table.
 
 from __future__ import annotations
 
-from enum import unique
-
-from spark_jobs.core.messages.explained import Explained
+from enum import Enum, unique
 
 _NONE = "None: the table stays as it is."
+
+
+class Explained(Enum):
+    """A code. Its value is the pair (cause, remedy), both in Markdown: the documentation is generated from it."""
+
+    @property
+    def cause(self) -> str:
+        return str(self.value[0])
+
+    @property
+    def remedy(self) -> str:
+        return str(self.value[1])
 
 
 @unique

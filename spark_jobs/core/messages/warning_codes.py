@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import unique
 
-from spark_jobs.core.messages.explained import Explained
+from spark_jobs.core.messages.refusals import Explained
 
 
 @unique
