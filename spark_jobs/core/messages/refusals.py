@@ -1,7 +1,6 @@
 """The codes of refusals, with their causes and remedies. A refused table or unit is left alone.
 
-The codes are stable, because they are in reports and in alert rules of users. docs/troubleshooting.md is generated from
-this table.
+The codes are stable, as reports and alert rules name them. docs/troubleshooting.md is generated from this table.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ class Explained(Enum):
 
 @unique
 class RefusalCode(Explained):
-    """A code. Its value is the pair (cause, remedy), both in Markdown."""
-
     # The table, as described in the metastore.
     NOT_FOUND = (
         "The metastore has no such table.",
