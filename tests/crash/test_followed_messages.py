@@ -251,7 +251,7 @@ def test_a_reader_of_a_dropped_tables_directory_gets_its_rows_back() -> None:
     assert live_rows(sim, "sales.a"), (reasons(report), report["tables"][0]["warnings"])
 
 
-def test_a_late_file_in_the_originals_of_a_twin_stays_a_row_of_the_table() -> None:
+def with_a_late_file_in_the_originals() -> SimulatedCluster:
     """The run of sales.flat died after both renames; a writer has closed a file in its originals meanwhile."""
     sim = build()
     writers.create_table(sim, "sales.twin", LIVE)
@@ -261,6 +261,11 @@ def test_a_late_file_in_the_originals_of_a_twin_stays_a_row_of_the_table() -> No
     writers.append(sim, old, sim.ledger.fresh(2))
     for _ in range(6):
         append(sim)()
+    return sim
+
+
+def test_a_late_file_in_the_originals_of_a_twin_stays_a_row_of_the_table() -> None:
+    sim = with_a_late_file_in_the_originals()
     compact(sim.client(), "sales.twin", "r2")
     for _ in range(2):
         sim.advance(60)
@@ -269,13 +274,6 @@ def test_a_late_file_in_the_originals_of_a_twin_stays_a_row_of_the_table() -> No
 
 
 def test_a_late_file_is_moved_by_the_recovery() -> None:
-    sim = build()
-    writers.create_table(sim, "sales.twin", LIVE)
-    killed(Fault.crash_after(into), sim=sim)
-    (found,) = runs_of(sim, [FLAT])
-    old = found.path(next(iter(found.state.units.values())).swap.old)
-    writers.append(sim, old, sim.ledger.fresh(2))
-    for _ in range(6):
-        append(sim)()
+    sim = with_a_late_file_in_the_originals()
     ask(sim, "cleanup", "--table", FLAT, "--older-than", "36500d")
     assert check(sim, [EVENTS, FLAT], repaired=False) == []

@@ -154,11 +154,7 @@ def test_rows_of_a_file_stay_together_and_in_their_order(
     spark: SparkSession, jobs: Jobs, database: Database, alone: list[str]
 ) -> None:
     table = _partitioned(
-        spark,
-        database,
-        "SELECT id, CAST(id % 3 AS STRING) AS p FROM range(3000)",
-        "id BIGINT",
-        files=4,
+        spark, database, "SELECT id, CAST(id % 3 AS STRING) AS p FROM range(3000)", "id BIGINT", files=4
     )
     root = database.path / "parts"
     files = {

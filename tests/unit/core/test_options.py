@@ -12,7 +12,7 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option, read_properties
-from spark_jobs.core.options.option import VERBS
+from spark_jobs.core.options.option import VERBS, Level
 
 TABLE = "db.events"
 
@@ -258,12 +258,18 @@ def test_a_table_property_may_ask_for_more() -> None:
     assert Layers().resolve("db.t", {"lakekeeper.attributes": "require"}).attributes == "require"
 
 
+def test_few_options_are_for_every_day() -> None:
+    assert sum(option.level is Level.DAILY for option in OPTIONS.values()) <= 12
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_names_every_flag_of_the_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         parse(verb, ["--help"], "")
     assert ended.value.code == 0
     shown = capsys.readouterr().out
+    levels = [shown.find(level.value) for level in Level]
+    assert [at for at in levels if at >= 0] == sorted(at for at in levels if at >= 0)
     flags = [option.flag for option in OPTIONS.values() if option.flag and verb in option.verbs]
     assert [
         flag for flag in [*flags, "--table", "--request", "--report", "--report-nonce"] if flag not in shown
