@@ -21,6 +21,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import LATER, WIDE, done, wide
+from tests.crash.test_other_versions import from_the_future
 
 ROOT = f"{WAREHOUSE}/wide"
 BAD = f"{ROOT}/k=0001"
@@ -94,6 +95,15 @@ def test_it_is_found_once(fails: Callable[..., None], code: str, strategy: str) 
         assert "flagged" not in [unit["outcome"] for unit in report["units"]]
         assert calls["footers"] == 0
     assert check(sim) == []
+
+
+def test_a_survey_of_another_version_ends_no_compaction(fails: Callable[..., None]) -> None:
+    sim = old()
+    fails(unreadable)
+    found(sim, "analyze")
+    (survey,) = (entry for entry in sim.tree.walk(WAREHOUSE) if "/analysis-" in entry[0])
+    sim.tree.change(survey[1], content=from_the_future(survey[2].content))
+    assert found(sim, "compact") == ("skipped", "UNREADABLE")
 
 
 def test_other_files_are_asked_again(fails: Callable[..., None]) -> None:
