@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.crash.checked import findings
@@ -26,8 +24,6 @@ from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import declare
 
 OUTSIDE = f"{AUTHORITY}/elsewhere/c"
-_MOVE = re.compile(r"hdfs dfs -mv '([^']+)' (?:'([^']+)'|<a directory outside the table>)")
-_COPY = re.compile(r"hdfs dfs -cp -p '([^']+)' '([^']+)'")
 
 
 def tear(sim: SimulatedCluster, run_id: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, many, only
+from tests.spark.toolbox import Jobs, of_ids, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,19 +24,13 @@ DAY = 86_400
 @pytest.fixture
 def events(spark: SparkSession, database: Database) -> str:
     """A partition that Spark wrote now, and one with files of Hive's names that are ten days old."""
-    table, location = f"{database}.events", database.location("events")
-    for key, files in (("new", 14), ("old", 7)):
-        many(spark, f"{location}/k={key}", "SELECT id FROM range(50)", files)
-    old, then = Path(location.removeprefix("file:")) / "k=old", time.time() - 10 * DAY
+    table = of_ids(spark, database, "events", {"new": 14, "old": 7}, 50)
+    old, then = database.path / "events" / "k=old", time.time() - 10 * DAY
     for number, file in enumerate(sorted(old.glob("part-*"))):
         moved = file.rename(old / f"{number:06}_0")
         (old / f".{file.name}.crc").unlink(missing_ok=True)
         os.utime(moved, (then, then))
     os.utime(old, (then, then))
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
     return table
 
 

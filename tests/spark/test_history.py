@@ -12,7 +12,7 @@ import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, many, only, outcomes
+from tests.spark.toolbox import Jobs, many, of_ids, only, outcomes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,14 +24,7 @@ pytestmark = pytest.mark.one_version
 @pytest.fixture
 def events(spark: SparkSession, database: Database) -> str:
     """Three partitions: `small` of 5 files, `large` and `other` of one file each."""
-    table, location = f"{database}.events", database.location("events")
-    for key, files in (("small", 5), ("large", 1), ("other", 1)):
-        many(spark, f"{location}/k={key}", "SELECT id FROM range(50)", files)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
-    return table
+    return of_ids(spark, database, "events", {"small": 5, "large": 1, "other": 1}, 50)
 
 
 def test_history_tells_what_was_done_and_what_can_be_undone(

@@ -10,7 +10,7 @@ from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.messages.errors import LakekeeperError
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, local, many, only, tree
+from tests.spark.toolbox import Jobs, local, many, of_ids, only, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -185,14 +185,7 @@ def test_leftovers_of_lakekeeper(spark: SparkSession, jobs: Jobs, database: Data
 def test_one_bad_partition_does_not_stop_the_others(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
-    location = database.location("mixed")
-    for key in "abc":
-        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
-    table = f"{database}.mixed"
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
+    table = of_ids(spark, database, "mixed", dict.fromkeys("abc", 4))
     (database.path / "mixed" / "k=b" / "nested").mkdir()
     broken = next((database.path / "mixed" / "k=c").glob("part-*"))
     broken.write_bytes(b"PAR1 this is not a parquet file")
@@ -214,14 +207,7 @@ def test_on_failure_undo_puts_the_other_units_back(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
     """A refused unit is no failure: it was not begun, and the others stay compacted."""
-    location = database.location("undone")
-    for key in "ab":
-        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
-    table = f"{database}.undone"
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
+    table = of_ids(spark, database, "undone", dict.fromkeys("ab", 4))
     if refused:
         broken = next((database.path / "undone" / "k=b").glob("part-*"))
         broken.write_bytes(b"PAR1 this is not a parquet file")

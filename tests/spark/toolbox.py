@@ -175,6 +175,20 @@ def many(spark: SparkSession, folder: str, query: str, files: int, file_format: 
     write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(folder)
 
 
+def of_ids(
+    spark: SparkSession, database: Database, name: str, files: Mapping[str, int], ids: int = 40
+) -> str:
+    """A table of the column `id`, with so many files in each partition `k`, and the same ids in all of them."""
+    table, location = f"{database}.{name}", database.location(name)
+    for key, number in files.items():
+        many(spark, f"{location}/k={key}", f"SELECT id FROM range({ids})", number)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table
+
+
 def literal(text: str) -> str:
     """A text in an SQL statement of a test."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import many
+from tests.spark.toolbox import many, of_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,11 +24,4 @@ def flat(spark: SparkSession, database: Database) -> str:
 @pytest.fixture
 def pair(spark: SparkSession, database: Database) -> str:
     """Two partitions, `good` and `bad`, of 4 files each."""
-    table, location = f"{database}.pair", database.location("pair")
-    for key in ("good", "bad"):
-        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
-    return table
+    return of_ids(spark, database, "pair", {"good": 4, "bad": 4})
