@@ -69,13 +69,13 @@ def test_the_report_says_where_more_tasks_read_than_write() -> None:
 def test_a_refused_unit_is_not_due_and_says_why() -> None:
     plan = planned().refused(REFUSAL)
     report = plan.report()
-    assert (plan.flagged, plan.due) == (False, None)
+    assert (plan.flagged, plan.inputs_to_rewrite) == (False, None)
     assert (report.outcome, report.code, report.reason, report.files) == ("skipped", "QUOTA", "no room", 3)
 
 
 def test_a_unit_of_an_unfinished_run_is_flagged_and_has_to_be_recovered_first() -> None:
     plan = planned(1).interrupted("run r1 was interrupted")
-    assert (plan.flagged, plan.due) == (True, None)
+    assert (plan.flagged, plan.inputs_to_rewrite) == (True, None)
     assert (plan.report().reason, plan.report().fingerprint) == ("run r1 was interrupted", None)
 
 
@@ -111,7 +111,7 @@ def test_a_unit_that_is_not_due_is_healthy_and_says_why() -> None:
 
 def test_a_unit_that_is_not_due_is_recovered() -> None:
     plan = judged(planned(3), Judge(Conditions(unit_files=4), NOW)).interrupted("run r1 was interrupted")
-    assert (plan.decision, plan.due) == (Recover("run r1 was interrupted"), None)
+    assert (plan.decision, plan.inputs_to_rewrite) == (Recover("run r1 was interrupted"), None)
 
 
 def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> None:
