@@ -151,7 +151,7 @@ def records(draw: Any, home: str) -> list[dict[str, Any]]:
                 ]
             ),
             "units": st.just([{"unit": key} for key in keys]) | anything,
-            "unsettled": st.booleans() | anything,
+            "has_open_intent": st.booleans() | anything,
             "homes": st.just(list(HOMES)) | st.lists(st.sampled_from(FOLDERS), max_size=2) | anything,
             "outcome": st.just("done"),
         }

@@ -31,13 +31,13 @@ class ClosingRecord:
     """The last record of a run that was closed in `home`.
 
     Attributes:
-        unsettled: an intent is open.
+        has_open_intent: an intent is open.
         homes: the homes in which the run has directories, with this one.
         home_id: the identity of the home.
     """
 
     home: str
-    unsettled: bool
+    has_open_intent: bool
     homes: tuple[str, ...]
     home_id: str
 
@@ -46,14 +46,14 @@ class ClosingRecord:
         """Return None for a record that does not close the run. Raise Unsafe if a field of it is missing or wrong."""
         if last.kind not in (FINISHED, LEFT):
             return None
-        unsettled, homes, home_id = (last.body.get(name) for name in ("unsettled", "homes", "home_id"))
-        if not (isinstance(unsettled, bool) and isinstance(homes, list) and isinstance(home_id, str)):
+        still_open, homes, home_id = (last.body.get(name) for name in ("has_open_intent", "homes", "home_id"))
+        if not (isinstance(still_open, bool) and isinstance(homes, list) and isinstance(home_id, str)):
             raise Unsafe(
-                f"a journal record {last.kind} in {home} has no valid 'unsettled', 'homes' and 'home_id'; nothing is"
+                f"a journal record {last.kind} in {home} has no valid 'has_open_intent', 'homes' and 'home_id'; nothing is"
                 " changed"
             )
         _check_homes(homes, home)
-        return cls(home, unsettled, _current_uris(homes, home), home_id)
+        return cls(home, still_open, _current_uris(homes, home), home_id)
 
 
 def _check_homes(homes: Iterable[object], home: str) -> None:

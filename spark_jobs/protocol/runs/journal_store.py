@@ -252,13 +252,13 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
     them: nothing else leads to a home whose partition was dropped. The directory in the table's own home comes last,
     and its record counts for the others too.
     """
-    unsettled = False
+    has_open_intent = False
     for run in sorted(runs, key=lambda run: parent(run.directory) in run.state.homes[:1]):
         state = run.current()
-        unsettled = unsettled or state.has_open_intent
+        has_open_intent = has_open_intent or state.has_open_intent
         if state.entered:
             run.journal.append(
-                kind, unsettled=unsettled, homes=list(state.homes), home_id=state.home_id, **body
+                kind, has_open_intent=has_open_intent, homes=list(state.homes), home_id=state.home_id, **body
             )
 
 

@@ -120,7 +120,7 @@ def test_homes_are_on_the_server_that_this_one_is_on_now() -> None:
     ]
     now = (HOME, "hdfs://nn/x/.lakekeeper-d=2", "hdfs://third/.lakekeeper-y")
     assert check(swap(), homes=before).homes == now
-    last = Record(journal.FINISHED, NOW, {"unsettled": False, "homes": before, "home_id": "hdfs:7"})
+    last = Record(journal.FINISHED, NOW, {"has_open_intent": False, "homes": before, "home_id": "hdfs:7"})
     assert ClosingRecord.of(last, HOME) == ClosingRecord(HOME, False, now, "hdfs:7")
 
 
@@ -128,11 +128,11 @@ def test_homes_are_on_the_server_that_this_one_is_on_now() -> None:
     "body",
     [
         {"homes": [HOME]},
-        {"unsettled": False},
-        {"unsettled": "no", "homes": [HOME]},
-        {"unsettled": False, "homes": HOME},
-        {"unsettled": False, "homes": [7]},
-        {"unsettled": False, "homes": ["hdfs://nn/finance"]},
+        {"has_open_intent": False},
+        {"has_open_intent": "no", "homes": [HOME]},
+        {"has_open_intent": False, "homes": HOME},
+        {"has_open_intent": False, "homes": [7]},
+        {"has_open_intent": False, "homes": ["hdfs://nn/finance"]},
     ],
 )
 def test_the_last_record_of_a_visit_says_what_it_must(body: dict[str, Any]) -> None:

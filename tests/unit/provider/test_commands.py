@@ -34,7 +34,7 @@ def test_flags_follow_the_wire():
     ) == [
         *("--block-size", "256", "--ratio-threshold", "5"),
         *("--partitions", '[{"date":"2026-02-23","ref":null}]'),
-        *("--sort-columns", "a,b", "--no-analyze-stats", "--dry-run", "--keep-last", "2"),
+        *("--sort-columns", "a,b", "--no-analyze-stats", "--keep-last", "2", "--dry-run"),
         *("--include", "evt_*"),
     ]
 
