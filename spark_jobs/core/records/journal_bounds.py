@@ -49,8 +49,8 @@ class ClosingRecord:
         still_open, homes, home_id = (last.body.get(name) for name in ("has_open_intent", "homes", "home_id"))
         if not (isinstance(still_open, bool) and isinstance(homes, list) and isinstance(home_id, str)):
             raise Unsafe(
-                f"a journal record {last.kind} in {home} has no valid 'has_open_intent', 'homes' and 'home_id'; nothing is"
-                " changed"
+                f"a journal record {last.kind} in {home} has no valid 'has_open_intent', 'homes' and 'home_id'; nothing"
+                " is changed"
             )
         _check_homes(homes, home)
         return cls(home, still_open, _current_uris(homes, home), home_id)
