@@ -112,8 +112,8 @@ def test_a_crash_at_any_call_leaves_nothing_that_an_analysis_or_a_compaction_nee
         state.sim.advance(LATER)
         done(state.sim, "analyze")
         assert len([name for name in surveys(state.sim) if "analysis" in name]) == 1, state
-    # Nothing, the directory; of the survey and of the open units an empty file, a hidden file, the file.
-    assert len(states) == 8
+    # Nothing, the home, its marker, the directory; of the survey and of the open units an empty, a hidden, and the file.
+    assert len(states) == 10
 
 
 def test_two_analyses_at_once_keep_one_survey() -> None:
