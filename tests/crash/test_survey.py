@@ -112,7 +112,7 @@ def test_a_crash_at_any_call_leaves_nothing_that_an_analysis_or_a_compaction_nee
         state.sim.advance(LATER)
         done(state.sim, "analyze")
         assert len([name for name in surveys(state.sim) if "analysis" in name]) == 1, state
-    # Nothing, the home, its marker, the directory; of the survey and of the open units an empty, a hidden, and the file.
+    # Nothing, the home, its marker, the directory; of the survey and of the open units empty, hidden, whole.
     assert len(states) == 10
 
 
