@@ -113,7 +113,7 @@ def claimed_originals_with_a_file_of_somebody(sim: SimulatedCluster) -> None:
     with pytest.raises(Killed):
         run(sim.client(Fault.crash_before(_deletes)), "cleanup", "--table", FLAT, *AT_ONCE)
     claimed = next(
-        path for path, _, _ in sim.tree.walk(HOME) if "__cleaned" in path and path.endswith("flat")
+        path for path, _, _ in sim.tree.walk(HOME) if "__claimed" in path and path.endswith("flat")
     )
     sim.tree.write(f"{claimed}/part-of-somebody.parquet", b"x")
 
@@ -229,7 +229,8 @@ _READ_DATA = ("--read-data",)
 PLANTS = {
     plant.do.__name__: plant
     for plant in (
-        *(Plant(do, ("JOURNAL_UNREADABLE",)) for do in (record_torn, record_lost, record_of_a_newer_version)),
+        *(Plant(do, ("JOURNAL_UNREADABLE",)) for do in (record_torn, record_lost)),
+        Plant(record_of_a_newer_version, ("OTHER_VERSION",), obeyed=False),
         *(Plant(do, ("JOURNAL_UNREADABLE",)) for do in (record_that_leads_elsewhere, record_of_a_stranger)),
         Plant(journal_deleted, ("JOURNAL_MISSING",)),
         Plant(table_restored_from_a_copy, ("JOURNAL_OF_COPY",), damage=False),
