@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from spark_jobs.core.values.model import TableName
+from spark_jobs.protocol.runs.home_format import MARKER
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
@@ -78,6 +79,7 @@ def test_no_number_in_a_name_fails_a_job(name: str, digits: Callable[[int], str]
 def test_where_no_number_is_left_the_table_alone_is_refused(name: str) -> None:
     """The name is one that a job could give, and the next one is not."""
     sim = build()
+    sim.tree.write(f"{HOME}/{MARKER}", b"{}", parents=True)
     path = plant_in(sim, HOME, name, "9" * 12)
     report = run(sim.client(), "compact", "--database", "sales")
     tables = {table["table"]: table for table in report["tables"]}

@@ -3,11 +3,9 @@
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from spark_jobs.core.options.choosing import LONGEST
 from spark_jobs.core.options.option import (
@@ -25,8 +23,9 @@ from spark_jobs.core.options.rewriting import RewriteOptions
 
 MOST_RUNS = 1_000_000
 
-_SAME: Mapping[str, Any] = {"section": Section.BACKUP}
-_option, _choice, _switch = partial(option, **_SAME), partial(choice, **_SAME), partial(switch, **_SAME)
+_option = partial(option, section=Section.BACKUP)
+_choice = partial(choice, section=Section.BACKUP)
+_switch = partial(switch, section=Section.BACKUP)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from spark_jobs.core.options.option import (
     ANALYZE,
@@ -34,8 +32,9 @@ SELECTIONS = ("where", "partitions", "idle_for")
 LONGEST, MOST_FILES = "36500d", 1_000_000_000
 _PARTITIONS = 'a list of partitions as JSON, like [{"date": "2026-02-23"}]'
 
-_SAME: Mapping[str, Any] = {"verbs": PLANNING, "section": Section.SELECTION}
-_option, _choice, _switch = partial(option, **_SAME), partial(choice, **_SAME), partial(switch, **_SAME)
+_option = partial(option, verbs=PLANNING, section=Section.SELECTION)
+_choice = partial(choice, verbs=PLANNING, section=Section.SELECTION)
+_switch = partial(switch, verbs=PLANNING, section=Section.SELECTION)
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from spark_jobs.core.options.backups import BackupOptions
 from spark_jobs.core.options.option import NO_PROPERTY, OF_THE_TABLE, Level, Section, choice, option, switch
 from spark_jobs.core.options.parsers import duration, texts
 
 _option, _choice = partial(option, section=Section.CONCURRENCY), partial(choice, section=Section.CONCURRENCY)
-_OF_TABLE: Mapping[str, Any] = {"layers": OF_THE_TABLE, "level": Level.RARE}
-_choice_of_table, _switch_of_table = partial(choice, **_OF_TABLE), partial(switch, **_OF_TABLE)
+_choice_of_table = partial(choice, layers=OF_THE_TABLE, level=Level.RARE)
+_switch_of_table = partial(switch, layers=OF_THE_TABLE, level=Level.RARE)
 
 
 @dataclass(frozen=True)

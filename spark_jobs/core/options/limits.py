@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from spark_jobs.core.options.choosing import MOST_FILES, ChoosingOptions
 from spark_jobs.core.options.option import (
@@ -25,8 +23,8 @@ ORDERS = ("score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc")
 #: An exbibyte: more is no 64-bit number.
 _MOST_BYTES = "1048576tb"
 
-_SAME: Mapping[str, Any] = {"section": Section.LIMITS, "verbs": (COMPACT, PLAN)}
-_option, _choice = partial(option, **_SAME), partial(choice, **_SAME)
+_option = partial(option, section=Section.LIMITS, verbs=(COMPACT, PLAN))
+_choice = partial(choice, section=Section.LIMITS, verbs=(COMPACT, PLAN))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
@@ -24,8 +22,9 @@ from spark_jobs.core.options.parsers import texts
 #: The ways to compare what was written with what was read.
 COUNT, HASH = "count", "hash"
 
-_SAME: Mapping[str, Any] = {"section": Section.REWRITE}
-_option, _choice, _switch = partial(option, **_SAME), partial(choice, **_SAME), partial(switch, **_SAME)
+_option = partial(option, section=Section.REWRITE)
+_choice = partial(choice, section=Section.REWRITE)
+_switch = partial(switch, section=Section.REWRITE)
 
 
 @dataclass(frozen=True)
