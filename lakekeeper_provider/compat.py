@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, cast
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import (
@@ -36,7 +36,7 @@ except ImportError:  # an older common.compat, on Airflow 2
 try:
     from airflow.providers.common.compat.sdk import redact
 except ImportError:  # likewise
-    from airflow.utils.log.secrets_masker import redact
+    from airflow.utils.log.secrets_masker import redact  # type: ignore[no-redef]
 
 __all__ = [
     "AIRFLOW_V_3_0_PLUS",
@@ -68,7 +68,7 @@ __all__ = [
 
 def has_failed(context: Context, task_id: str) -> bool:
     """Return whether a task of this DAG run failed, or did not run because an upstream task failed."""
-    instance, run = context["ti"], context["dag_run"]
+    instance, run = context["ti"], cast(Any, context["dag_run"])
     if hasattr(instance, "get_task_states"):
         outcome = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
         states = list(outcome.get(run.run_id, {}).values())

@@ -50,7 +50,7 @@ class LakekeeperRunFacet(RunFacet):
         return "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunFacet"
 
 
-def of(report: Report, server: str) -> OperatorLineage:
+def of(report: Report, server: str) -> OperatorLineage[Any, Any]:
     """Return the lineage of a job.
 
     A table that was analysed is an input; one that was compacted or rolled back is an input and an output: its rows

@@ -54,7 +54,7 @@ class CleanupOperator(WritingOperator):
         self.older_than = older_than
         self.keep_last = keep_last
         self.allow_short_retention = allow_short_retention
-        self.dry_run = dry_run
+        self.dry_run = dry_run  # type: ignore[assignment, method-assign]  # the option has the name of a method
         self.skip_trash = skip_trash
         self.parallelism = parallelism
         self.max_calls_per_second = max_calls_per_second

@@ -76,7 +76,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         super().__init__(**kwargs)
         self._from_analysis = check_source("analysis", analysis, self.table, self.tables, self.database)
         self.analysis = analysis
-        self.dry_run = dry_run
+        self.dry_run = dry_run  # type: ignore[assignment, method-assign]  # the option has the name of a method
         self.sort_columns = sort_columns
         self.analyze_after_compaction = analyze_after_compaction
         self.parallelism = parallelism
@@ -133,7 +133,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         parts += filter(None, [request.part_of(self.arguments())])
         # A task that is not mapped is the only one of its operator. Where it takes the tables from a list of analyses,
         # a try may find fewer of them, and must resume the run of the try before.
-        mapped = context["ti"].map_index >= 0
+        mapped = context["ti"].map_index not in (None, -1)
         named = Selection() if self._from_analysis and not mapped else selection
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, named, parts)
 

@@ -154,7 +154,7 @@ class RollbackOperator(SwappingOperator):
         self.compaction = compaction
         self.run_id = run_id
         self.only_when_cleared = only_when_cleared
-        self.dry_run = dry_run
+        self.dry_run = dry_run  # type: ignore[assignment, method-assign]  # the option has the name of a method
         self.on_new_data = on_new_data
         self.parallelism = parallelism
         self.max_calls_per_second = max_calls_per_second

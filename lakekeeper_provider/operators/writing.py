@@ -84,7 +84,7 @@ class SwappingOperator(WritingOperator):
             report,
             lambda conn_id: BaseHook.get_hook(conn_id).run,
             again=again and len(report.tables) <= _TOLD_AGAIN,
-            masked=redact,
+            masked=lambda text: str(redact(text)),
         )
         if uri is not None and told.tables != report.tables:
             self._add_warnings(told, uri)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from lakekeeper_provider.compat import (
     AirflowException,
@@ -107,7 +107,7 @@ class SparkSubmitter:
     def __init__(
         self, operator: SparkSubmitOperator, arguments: Mapping[str, Any], output_filter: OutputFilter
     ) -> None:
-        self._operator = operator.prepare_for_execution()
+        self._operator = cast(Any, operator.prepare_for_execution())
         self._output_filter = output_filter
         self._environment: Mapping[str, str] | None = None
         self._build_hook = self._operator._get_hook
@@ -157,7 +157,7 @@ class SparkSubmitter:
     def _get_hook(self) -> Any:
         connection = self._get_connection()
         with _private_files():
-            hook = self._build_hook()
+            hook: Any = self._build_hook()
         self._check_master(hook, connection)
         # spark-submit accepts a principal only with its keytab; a ticket cache already determines the principal.
         if self._operator._use_krb5ccache and not hook._connection["keytab"]:

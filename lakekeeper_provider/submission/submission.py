@@ -166,7 +166,8 @@ class SubmissionRunner:
 
     def _exchange(self, cluster: bool, directory: str) -> Exchange:
         # report_dir of the file is for cluster mode; in client mode only an argument keeps the report.
-        report_dir = given(self._operator.report_dir) or (self._spark.report_dir if cluster else None)
+        named = given(self._operator.report_dir)  # type: ignore[attr-defined]  # all operators here have it
+        report_dir = named or (self._spark.report_dir if cluster else None)
         if cluster and not report_dir:
             raise UsageError(
                 "deploy_mode is cluster: set report_dir to a directory that this worker and the driver reach"

@@ -20,7 +20,7 @@ class MaintenanceWindowTrigger(BaseTrigger):
     """
 
     def __init__(self, window: Mapping[str, Any]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.window = dict(window)
 
     def serialize(self) -> tuple[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from demo.services.processes import own_environ
 from tests.cluster import jars
 from tests.harness import coverage, timings
 from tests.harness.job_runner import Job, Lane
-from tests.harness.suites import LINT, Suite, environments_of
+from tests.harness.suites import LINT, LINTED, Suite, environments_of
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
@@ -59,7 +59,7 @@ class Plan:
         self.suites = {suite.name: suite for suite in suites}
         expected = timings.expected(self.test_set)
         wanted = {env for suite in suites for env in environments_of(suite)}
-        wanted |= {"dev"} if lint or self.covered else set()
+        wanted |= {*(LINTED if lint else ()), *(["dev"] if self.covered else [])}
         setup = [*self._environments(wanted), *self._libraries(suites)]
         made = {job.name for job in setup}
         checks = list(self._lint(expected, made)) if lint else []
@@ -79,7 +79,7 @@ class Plan:
             yield self._job(JARS, (sys.executable, "-m", "tests.cluster.jars"), Lane.SETUP, expected=1e6)
 
     def _lint(self, expected: dict[str, float], made: set[str]) -> Iterator[Job]:
-        after = frozenset({_env_job("dev")} & made)
+        after = frozenset({*map(_env_job, LINTED)} & made)
         for name, (tool, *arguments) in LINT.items():
             command = (paths.env_dir("dev") / "bin" / tool, *arguments)
             yield self._job(name, command, Lane.COMPUTE, expected=expected.get(name, 0), after=after)

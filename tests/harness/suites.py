@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from demo.services import paths
 from tests.harness.job_runner import Lane
 
 JOBS_UNIT = "tests/unit/core"
@@ -136,13 +137,24 @@ SUITES = (
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=3600),
 )
 
+
+def _mypy(env: str, package: str) -> tuple[str, ...]:
+    """Return a check of one program in an environment that has the libraries that it calls, with their annotations."""
+    python = str(paths.env_python(env))
+    return ("mypy", "--python-executable", python, "--cache-dir", f".mypy_cache/{env}", "-p", package)
+
+
+#: The programs of the environment `dev`.
 LINT = {
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
     "import-linter": ("lint-imports", "--no-cache"),
-    "mypy provider": ("mypy", "-p", "lakekeeper_provider"),
-    "mypy jobs": ("mypy", "-p", "spark_jobs"),
+    "mypy provider": _mypy("airflow-3.3", "lakekeeper_provider"),
+    "mypy jobs": _mypy("spark-3.5", "spark_jobs"),
 }
+
+#: The environments of `LINT`.
+LINTED = ("dev", "spark-3.5", "airflow-3.3")
 
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 

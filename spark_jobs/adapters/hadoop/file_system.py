@@ -40,7 +40,7 @@ class HadoopFileSystem(FileSystem):
 
     def __init__(self, spark: Any, calls: NameNodeCalls | None = None) -> None:
         self._calls = calls or NameNodeCalls()
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
         self._statuses = StatusReader(gateway)

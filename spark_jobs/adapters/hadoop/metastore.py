@@ -46,7 +46,7 @@ class Metastore:
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
         self._spark = statement_session(spark)
         self._locations = Locations(fs.qualify)
-        jvm = spark._jvm
+        jvm: Any = spark._jvm
         self._no_filter = jvm.scala.Option.empty().toList()
         self._mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())

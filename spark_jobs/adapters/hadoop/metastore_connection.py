@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
@@ -27,8 +27,10 @@ def connect(spark: SparkSession) -> Any:
             the current directory and no table in it.
     """
     shared = spark._jsparkSession.sharedState()  # it reads hive-site.xml
-    conf, system = spark._jsc.hadoopConfiguration(), spark._jvm.java.lang.System
-    if not any(str(conf.get(name) or system.getProperty(name) or "").strip() for name in _SETTINGS):
+    conf, jvm = spark._jsc.hadoopConfiguration(), cast(Any, spark._jvm)
+    if not any(
+        str(conf.get(name) or jvm.java.lang.System.getProperty(name) or "").strip() for name in _SETTINGS
+    ):
         raise UsageError(
             f"the driver does not know where the Hive Metastore is: {URIS} is not set, and no hive-site.xml on Spark's"
             f" class path sets it. Put hive-site.xml into $SPARK_CONF_DIR, or set spark.hadoop.{URIS}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -17,7 +18,7 @@ def application_page(spark: SparkSession) -> str | None:
     driver. So the driver tells it by itself. With several ResourceManagers it is the first one's, which redirects to
     the active one.
     """
-    context = spark.sparkContext
+    context: Any = spark.sparkContext
     if context.master != "yarn":
         return None
     try:
@@ -41,7 +42,7 @@ def show_warnings_only(spark: SparkSession) -> None:
 
     A user who wants them sets `spark.log.level`. A level that the cluster's configuration sets higher stays.
     """
-    context = spark.sparkContext
+    context: Any = spark.sparkContext
     if context.getConf().get(_LEVEL) is not None:
         return
     try:

@@ -22,7 +22,7 @@ class ByteCopies:
     def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         self._spark = spark
         self._calls = calls
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
 
     @cached_property
     def _copies(self) -> _Calls:

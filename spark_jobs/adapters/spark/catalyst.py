@@ -38,7 +38,7 @@ class JavaCalls:
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
-        self._gateway = spark.sparkContext._gateway
+        self._gateway: Any = spark.sparkContext._gateway
         self._known = _KNOWN.setdefault(self._gateway, _Known())
         self._since_4 = int(spark.version.partition(".")[0]) >= 4
 

@@ -32,7 +32,7 @@ class Copier:
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._spark = spark
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
         self._context = spark._jsc
         self._formats = formats
 

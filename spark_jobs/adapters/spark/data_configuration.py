@@ -29,7 +29,8 @@ _UNSET = (  # guard: nothing_filtered
 def data_configuration(spark: SparkSession) -> Any:
     """Return a copy of the driver's configuration, as the jobs need it where they call Hadoop's classes themselves."""
     spark._jsparkSession.sharedState()  # it reads hive-site.xml
-    conf = spark._jvm.org.apache.hadoop.conf.Configuration(spark._jsc.hadoopConfiguration())
+    jvm: Any = spark._jvm
+    conf = jvm.org.apache.hadoop.conf.Configuration(spark._jsc.hadoopConfiguration())
     for name in _UNSET:
         conf.unset(name)
     for name, value in _STRICT.items():

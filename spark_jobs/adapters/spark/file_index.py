@@ -43,7 +43,7 @@ class ExactReader:
     """Reads the files of manifests, and no other files."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
         self._index = _IndexReader(spark._jvm)
 
     def read(self, reader: DataFrameReader, manifests: Mapping[str, FileListing]) -> DataFrame:

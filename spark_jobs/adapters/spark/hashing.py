@@ -18,7 +18,7 @@ from spark_jobs.adapters.spark.catalyst import JavaCalls
 
 _LOW = 0xFFFFFFFF
 #: By type: Java's class, its methods for the bits of a value and for those with one NaN, and the type of the bits.
-_BITS = {
+_BITS: dict[type[DataType], tuple[str, str, str, str]] = {
     FloatType: ("java.lang.Float", "floatToRawIntBits", "floatToIntBits", "integer"),
     DoubleType: ("java.lang.Double", "doubleToRawLongBits", "doubleToLongBits", "long"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +48,7 @@ class JointRewriter:
     """
 
     def __init__(self, spark: SparkSession, sessions: Sessions, formats: Mapping[str, SparkFormat]) -> None:
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
         self._sessions = sessions
         self._formats = formats
         self._cores = spark.sparkContext.defaultParallelism

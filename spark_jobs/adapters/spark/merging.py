@@ -27,7 +27,7 @@ class Merger:
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm = spark._jvm
+        self._jvm: Any = spark._jvm
         self._gateway = spark.sparkContext._gateway
         self._spark = spark
 

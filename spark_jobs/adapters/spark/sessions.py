@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
@@ -108,9 +108,9 @@ def statement_session(spark: SparkSession) -> SparkSession:
     All of Spark's SQL settings that a cluster or a user has changed (escapes, quotes, the meaning of TIMESTAMP, the
     default catalog and others) have their defaults there. The session that is given stays as it is.
     """
-    session = spark.newSession()
+    session, jvm = spark.newSession(), cast(Any, spark._jvm)
     settings = session._jsparkSession.sessionState().conf().settings()
-    for key in str(spark._jvm.java.lang.String.join("\n", settings.keySet())).split("\n"):
+    for key in str(jvm.java.lang.String.join("\n", settings.keySet())).split("\n"):
         # Settings that are fixed at the start are the same in all sessions.
         if key.startswith(_SQL) and not key.startswith(_KEPT) and not _is_static(session, key):
             session.conf.unset(key)  # guard: statements_by_default
@@ -118,8 +118,8 @@ def statement_session(spark: SparkSession) -> SparkSession:
 
 
 def _is_static(session: SparkSession, key: str) -> bool:
-    sql: Any = session._jvm.org.apache.spark.sql
-    return bool(sql.internal.SQLConf.isStaticConfigKey(key))
+    jvm: Any = session._jvm
+    return bool(jvm.org.apache.spark.sql.internal.SQLConf.isStaticConfigKey(key))
 
 
 @contextmanager
@@ -139,8 +139,8 @@ def active(session: SparkSession) -> Iterator[None]:
 
 def _java_class(session: SparkSession) -> Any:
     since_4 = int(session.version.partition(".")[0]) >= 4
-    sql: Any = session._jvm.org.apache.spark.sql
-    return sql.classic.SparkSession if since_4 else sql.SparkSession
+    jvm: Any = session._jvm
+    return (jvm.org.apache.spark.sql.classic if since_4 else jvm.org.apache.spark.sql).SparkSession
 
 
 def beside(spark: SparkSession) -> SparkSession:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
@@ -34,7 +34,7 @@ class SparkTypes:
     """Spark's converters between its types and those of files."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm = spark._jvm
+        self._jvm = cast(Any, spark._jvm)
         self._sessions = Sessions(spark)
         self._parquet = self._jvm.org.apache.spark.sql.execution.datasources.parquet
         #: The schemas that Spark writes, by columns and settings: most units share one.

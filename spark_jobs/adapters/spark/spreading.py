@@ -48,4 +48,5 @@ def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
 
 
 def _java_type(session: SparkSession, schema: StructType) -> Any:
-    return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
+    jvm: Any = session._jvm
+    return jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())

@@ -26,7 +26,10 @@ def slots(spark: SparkSession) -> int:
     """Return the number of tasks that can run at the same time. With dynamic allocation: at most."""
     context, conf = spark.sparkContext, spark.conf
     parallelism = int(context.defaultParallelism)
-    if context.master.startswith("local") or conf.get("spark.dynamicAllocation.enabled", "false") != "true":
+    if (
+        str(context.master).startswith("local")
+        or conf.get("spark.dynamicAllocation.enabled", "false") != "true"
+    ):
         return parallelism
     executors = int(conf.get("spark.dynamicAllocation.maxExecutors", "0") or 0)
     cores, cores_of_a_task = (
