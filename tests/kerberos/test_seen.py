@@ -22,9 +22,6 @@ from tests.kerberos.worker import Table, keytab, reports
 
 pytestmark = pytest.mark.usefixtures("worker", "renewed")
 
-#: The driver in client mode runs on the worker, and in cluster mode on a node, where nobody reads its log.
-MODES = ("client", "cluster")
-
 
 @dataclass
 class Watched(TaskInstance):
@@ -57,7 +54,12 @@ def troubled(cluster: Cluster, tables: dict[str, Table], request: pytest.Fixture
     return table
 
 
-@pytest.mark.parametrize(("troubled", "mode"), [(mode, mode) for mode in MODES], indirect=["troubled"])
+# The driver in client mode runs on the worker, and in cluster mode on a node, where nobody reads its log.
+@pytest.mark.parametrize(
+    ("troubled", "mode"),
+    [pytest.param("client", "client", marks=pytest.mark.full), ("cluster", "cluster")],
+    indirect=["troubled"],
+)
 def test_log_and_xcom_have_the_warnings_and_the_units(
     cluster: Cluster, troubled: Table, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

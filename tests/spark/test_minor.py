@@ -59,7 +59,7 @@ def _unit(report: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.one_version
 @pytest.mark.parametrize("verify", ["count", pytest.param("hash", marks=pytest.mark.full)])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ["parquet", pytest.param("orc", marks=pytest.mark.full)])
 def test_large_files_keep_their_bytes_and_small_ones_become_one(
     spark: SparkSession, database: Database, tmp_path: Path, name: str, verify: str
 ) -> None:
