@@ -30,8 +30,6 @@ from lakekeeper_provider.options.parsers import (
 )
 
 _TABLE = json.loads(Path(__file__).with_name("options.json").read_text())
-#: The titles of the sections of the YAML template, in its order.
-SECTIONS: tuple[str, ...] = tuple(_TABLE["sections"])
 #: The levels of options: who needs them every day comes first.
 LEVELS: tuple[str, ...] = tuple(_TABLE["levels"])
 

@@ -102,7 +102,8 @@ def _tasks(job: Job, verb: Verb) -> Iterator[tuple[str, Callable[[], Sequence[Ta
 
 def _job(services: Services, invocation: Invocation, show: Callable[[str], None]) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
-    file = _config(services, invocation.config_file)
+    path = invocation.config_file
+    file = parse_config(_read(services, path), path) if path else Configuration()
     whole = file.named_as_a_whole(invocation)
     invocation = file.completing(invocation)
     planned = _plan_to_execute(services, invocation) if invocation.plan else None
@@ -141,10 +142,6 @@ def _new_run_id() -> str:
 
 def _with_parsed_names(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     return {str(TableName.parse(name)): section for name, section in tables.items()}
-
-
-def _config(services: Services, name: str | None) -> Configuration:
-    return parse_config(_read(services, name), name) if name else Configuration()
 
 
 def _read(services: Services, uri: str) -> str:

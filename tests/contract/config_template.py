@@ -10,11 +10,12 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lakekeeper_provider.options.definitions import OPTIONS, SECTIONS
+from lakekeeper_provider.options.definitions import OPTIONS
 from lakekeeper_provider.options.option import Option
 from lakekeeper_provider.options.parsers import text_list
 from lakekeeper_provider.options.spark_submit import KEYS
 from lakekeeper_provider.options.window import DAYS
+from spark_jobs.core.options.option import Section
 
 WIDTH = 120
 _HEAD = """\
@@ -64,11 +65,8 @@ _WINDOWS = """\
 def template() -> str:
     """Return the file; everything in it is commented out, or at its default."""
     parts = [_HEAD, _rule("Which tables"), _SELECTION]
-    for section in SECTIONS:
-        parts += [
-            _rule(section),
-            *(_option(each) for each in OPTIONS.values() if each.section == section),
-        ]
+    for section in (each.value for each in Section):
+        parts += [_rule(section), *(_option(each) for each in OPTIONS.values() if each.section == section)]
     parts += [_rule("Options of single tables"), _TABLES]
     parts += [_rule("Asset events"), _HIVE_SERVER]
     parts += [_rule('Maintenance windows, for window="nightly" in an operator'), _WINDOWS]

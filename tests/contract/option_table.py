@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import Layer, Level, Option, Section
+from spark_jobs.core.options.option import Layer, Level, Option
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "lakekeeper_provider" / "options" / "options.json"
@@ -21,7 +21,7 @@ _UNITS = (("h", 3600), ("m", 60), ("s", 1))
 def option_table() -> str:
     """Return the content of the file. Options that only a table's property sets are none of the provider's."""
     found = {name: option for name, option in OPTIONS.items() if option.layers != (Layer.PROPERTY,)}
-    head = {"sections": [section.value for section in Section], "levels": [level.value for level in Level]}
+    head = {"levels": [level.value for level in Level]}
     rows = ",\n".join(json.dumps(_row(name, option)) for name, option in found.items())
     return f'{json.dumps(head)[:-1]}, "options": [\n{rows}\n]}}\n'
 

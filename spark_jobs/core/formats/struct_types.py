@@ -12,9 +12,6 @@ from typing import Any
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 
-#: A `StructType`, decoded: {"type": "struct", "fields": [{"name", "type", "nullable", "metadata"}]}.
-Struct = Mapping[str, Any]
-
 
 def without_classes(kind: Any) -> Any:
     """Return a type, in its JSON form, with each user-defined type replaced by the type of its values.
