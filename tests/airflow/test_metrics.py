@@ -30,8 +30,9 @@ try:
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=False)
 except ImportError:
     pass  # Airflow 2 sets it up by itself
-from lakekeeper_provider import metrics, report
+from lakekeeper_provider.events import metrics
 from lakekeeper_provider.compat import Stats, utcnow
+from lakekeeper_provider.report import report
 for text in json.load(sys.stdin):
     metrics.send(report.parse(text, json.loads(text)["verb"]), Stats, utcnow())
 """

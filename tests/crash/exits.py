@@ -111,4 +111,4 @@ def claimed(sim: SimulatedCluster) -> str:
     """Let a cleanup die before it deletes, and return where it has moved the originals of sales.flat."""
     with pytest.raises(Killed):
         run(sim.client(Fault.crash_before(deletes)), *CLEAN)
-    return next(path for path, _, _ in sim.tree.walk(HOME) if "__cleaned" in path and path.endswith("/flat"))
+    return next(path for path, _, _ in sim.tree.walk(HOME) if "__claimed" in path and path.endswith("/flat"))

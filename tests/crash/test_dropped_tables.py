@@ -155,7 +155,7 @@ def test_a_kill_at_any_call_is_finished_by_the_next_try(dropped: SimulatedCluste
         report = _clean(state.sim, location)
         assert report["exit_code"] == 0, (str(state), only(report))
         assert _rows(state.sim) == rows, str(state)
-        left = [path for path in _hidden(state.sim) if "/__originals" in path or "/__cleaned" in path]
+        left = [path for path in _hidden(state.sim) if "/__originals" in path or "/__claimed" in path]
         assert [path for path in left if (path.startswith(HOME)) == (location == LIVE)] == [], str(state)
 
 

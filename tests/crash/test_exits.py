@@ -18,10 +18,10 @@ from tests.crash.oracle import check
 from tests.crash.scenario import FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
-#: A command that a person can copy: of this program, of HDFS, or SQL.
+#: What a person can do: a command of this program, of HDFS, or SQL; and for records of another version, that version.
 COMMAND = re.compile(
     r"`?lakekeeper (rollback|forget|cleanup|check|history) --table \S+|hdfs dfs -|ALTER TABLE \S+ "
-    r"|--skip-trash|trusted_owners|MSCK REPAIR TABLE"
+    r"|--skip-trash|trusted_owners|MSCK REPAIR TABLE|use that version"
 )
 VERBS = {
     "compact": ("compact", "--run-id", "r2"),
@@ -129,7 +129,7 @@ def claimed_folder_with_another_file() -> SimulatedCluster:
     sim = compacted()
     with pytest.raises(Killed):
         run(sim.client(Fault.crash_before(_deletes)), "cleanup", "--table", FLAT, *AT_ONCE)
-    claimed = next(path for path in _paths(sim) if path.endswith("/flat") and "__cleaned" in path)
+    claimed = next(path for path in _paths(sim) if path.endswith("/flat") and "__claimed" in path)
     sim.tree.write(f"{claimed}/part-of-somebody.parquet", b"x")
     return sim
 
