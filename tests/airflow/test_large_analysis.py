@@ -100,7 +100,7 @@ def folder(airflow_db, tmp_path, monkeypatch):
 TABLES = {"a": 6000, "b": 3500, "c": 500}
 
 
-@pytest.mark.parametrize("listing", ["metastore", "spark"])
+@pytest.mark.parametrize("listing", ["metastore", pytest.param("spark", marks=pytest.mark.full)])
 def test_the_maintenance_compacts_10000_flagged_partitions(dagbag, spark, listing):
     """The DAG as it is shipped, in client mode: one analysis for each table, or one of the whole database."""
     units = {name: flagged(count) for name, count in TABLES.items() if name != "c" or listing != "spark"}

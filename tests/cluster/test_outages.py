@@ -79,7 +79,9 @@ def settled(jobs: Jobs, table: SmallFiles, rows: object) -> None:
 
 
 @pytest.mark.parametrize("comes_back", [True, False], ids=["and comes back", "and stays away"])
-@pytest.mark.parametrize("moment", ["between the two renames", "as the swap is recorded"])
+@pytest.mark.parametrize(
+    "moment", ["between the two renames", pytest.param("as the swap is recorded", marks=pytest.mark.full)]
+)
 def test_a_namenode_is_killed_and_whatever_the_job_says_the_next_one_settles_it(
     jobs: Jobs, table: SmallFiles, whole: Cluster, interruption: Interruption, moment: str, comes_back: bool
 ) -> None:

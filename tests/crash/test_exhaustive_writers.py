@@ -142,7 +142,7 @@ def test_an_overwriter_at_every_step(verb: str, kind: str | None, how: str) -> N
     assert line.violations == []
 
 
-@pytest.mark.parametrize("kind", ["append", "overwrite"])
+@pytest.mark.parametrize("kind", [pytest.param("append", marks=pytest.mark.full), "overwrite"])
 @pytest.mark.parametrize("verb", ["compact", pytest.param("rollback", marks=pytest.mark.full)])
 def test_two_overwriters_close_together(verb: str, kind: str) -> None:
     """The second replaces what the first has left, wherever that is by then; nobody is asked what it means."""

@@ -16,6 +16,7 @@ from spark_jobs.core.formats.leaf_statistics import (
     of_files,
 )
 from tests.fidelity import reading
+from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, listed, many, only
 
@@ -221,7 +222,7 @@ def _figures(spark: SparkSession, folder: Path, file_format: str) -> FileStatist
 
 @pytest.mark.one_version
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sampled(range(3), 0))
 def test_figures_are_the_same_however_rows_are_split(
     spark: SparkSession, tmp_path: Path, file_format: str, seed: int
 ) -> None:

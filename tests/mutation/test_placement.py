@@ -102,6 +102,7 @@ def test_a_rename_loses_no_mutation(product: Path) -> None:
     assert _lost(product) == {}
 
 
+@pytest.mark.full
 def test_of_all_functions_renamed_few_are_missed_and_each_by_name(product: Path) -> None:
     modules = [ast.parse(source) for source in sources(product.parent).values()]
     nodes = [node for module in modules for node in ast.walk(module)]
@@ -145,6 +146,7 @@ def _indented(text: str) -> str:
     return f"{head}{future}if True:\n    pass\n{re.sub('(?m)^(?=.)', '    ', rest)}" if future else text
 
 
+@pytest.mark.full
 def test_another_formatting_loses_no_mutation(product: Path) -> None:
     before = sources(product.parent)
     ruff = paths.env_dir("dev") / "bin" / "ruff"
@@ -155,6 +157,7 @@ def test_another_formatting_loses_no_mutation(product: Path) -> None:
     assert _lost(product) == {}
 
 
+@pytest.mark.full
 def test_one_module_of_several_loses_no_mutation(product: Path) -> None:
     (folder,) = {
         file.parent for file in product.rglob("*.py") if "nothing_between_renames" in file.read_text()

@@ -124,6 +124,7 @@ def test_a_plan_is_executed_as_a_file_or_as_it_was_returned(
     api.rollback(spark, database=str(database), run_id=done.run_id)
 
 
+@pytest.mark.one_version
 def test_a_wrong_condition_is_a_value_error_and_a_missing_table_a_runtime_error(
     spark: SparkSession, database: Database
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_wrong_condition_is_a_value_error_and_a_missing_table_a_runtime_error(
         api.compact(spark, tables=[f"{database}.missing"])
 
 
+@pytest.mark.one_version
 def test_what_is_no_session_with_a_driver_is_refused(database: Database) -> None:
     with pytest.raises(ValueError, match="Spark Connect is not supported"):
         api.analyze(object(), table=f"{database}.one")  # type: ignore[arg-type]

@@ -133,6 +133,7 @@ def table(spark: SparkSession, database: Database) -> str:
     return f"{database}.t"
 
 
+@pytest.mark.one_version
 def test_from_a_checkout_and_its_exit_codes(
     spark_environ: dict[str, str], table: str, tmp_path: Path
 ) -> None:

@@ -107,7 +107,7 @@ def many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("verify", ["count", pytest.param("hash", marks=pytest.mark.one_version)])
+@pytest.mark.parametrize("verify", ["count", pytest.param("hash", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     "sort",
     [[], pytest.param(["--sort-columns", "v"], marks=pytest.mark.one_version)],
