@@ -37,7 +37,9 @@ class TestTheRecord:
     def test_one_of_a_newer_version_is_refused_and_says_so(self) -> None:
         sim = folded()
         changed(sim, lambda body: body.update(schema_version=2, version="9.0"))
-        assert "version 9.0 wrote it" in only(compact(FLAT, "r3")(sim.client()))["reason"]
+        found = only(compact(FLAT, "r3")(sim.client()))
+        assert (found["outcome"], found["code"]) == ("refused", "OTHER_VERSION")
+        assert "was written by version '9.0' with schema 2; this version" in found["reason"]
 
     def test_one_of_an_account_that_is_not_trusted_is_refused(self) -> None:
         sim = folded()
