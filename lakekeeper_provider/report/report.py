@@ -159,8 +159,11 @@ def evaluate(
 
 
 def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
-    problems = _problems(report)
-    refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
+    problems, names = _problems(report), set(named)
+    of_refused = [table for table in report.tables if table["outcome"] == "refused"]
+    refused = [
+        _because(table) for table in of_refused if table["table"] in names or _hides_a_run(report, table)
+    ]
     if report.outcome == "usage":
         return TaskResult.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
     if report.outcome == "unsafe":
@@ -181,6 +184,11 @@ def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
         what = "dry run, nothing was restored" if was_dry_run(report) else "nothing to do"
         return TaskResult.NOTHING, _join([f"{report.verb}: {what}", *_left(report)])
     return TaskResult.DONE, totals(report)
+
+
+def _hides_a_run(report: Report, refused: Mapping[str, Any]) -> bool:
+    """Tell whether a rollback could not read the runs of a table, because another version has written them."""
+    return report.verb == ROLLBACK and refused.get("code") == "OTHER_VERSION"
 
 
 def was_dry_run(report: Report) -> bool:

@@ -25,9 +25,11 @@ def compact_table(job: Job, name: TableName) -> TableReport:
         compaction = TableCompaction(session, job.run_id, wanted, job.admission)
         try:
             report = compaction.run()
-        except PermissionError as error:
+        except (PermissionError, Refusal) as error:
             if compaction.begun:  # Units may be swapped: a refusal would say that nothing was done.
                 raise LakekeeperError(f"{error}. {swapped_before(compaction.begun)}") from error
+            if isinstance(error, Refusal):
+                raise
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
         changed = changed_since(report, job.planned_units(name))
         notes = [*([changed] if changed else []), *fold_settled_runs(session)]

@@ -13,7 +13,7 @@ from spark_jobs.protocol.runs.home_format import FORMAT, MARKER
 from tests.crash import writers
 from tests.crash.checked import check, codes
 from tests.crash.crashes import crash_states
-from tests.crash.fault_injection import Fault, Killed
+from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import LIVE
 from tests.crash.model_tree import Inode
 from tests.crash.oracle import check as rows_lost
@@ -107,6 +107,39 @@ def test_a_home_from_the_future_is_refused(alone: bool) -> None:
         sim.tree.remove(f"{HOME}/{MARKER}")
     sim.tree.write(f"{HOME}/format-0.3", b"{}")
     refused_by_all_verbs(sim, FLAT, ("version 0.3", __version__, FORMAT))
+
+
+def test_a_rollback_of_a_database_fails_where_it_cannot_read_the_run() -> None:
+    """It undoes all that may have been swapped, or fails. Other jobs leave such a table to its own version."""
+    sim = build()
+    assert ran(sim, "compact", "--run-id", "r1")["exit_code"] == 0
+    sim.tree.write(f"{HOME}/format-0.3", b"{}")
+    exits = {
+        verb: run(sim.client(), verb, "--database", "sales")["exit_code"] for verb in ("analyze", "compact")
+    }
+    assert exits == {"analyze": 0, "compact": 0}
+    report = run(sim.client(), "rollback", "--database", "sales", "--run-id", "r1")
+    assert (report["exit_code"], report["outcome"]) == (1, "failed")
+
+
+@pytest.mark.parametrize("name", [MARKER, "format-0.3"], ids=["lost", "another"])
+def test_a_table_of_which_units_were_swapped_is_not_refused(name: str) -> None:
+    """The marker changes while a job is at work: a refusal would say that there is no run to roll back."""
+    sim = build()
+
+    def changes(point: Point) -> bool:
+        if point.op == "rename" and point.args[0] == LIVE:
+            if name == MARKER:
+                sim.tree.remove(f"{HOME}/{MARKER}")
+            else:
+                sim.tree.write(f"{HOME}/{name}", b"{}")
+        return False
+
+    report = run(sim.client(Fault.crash_before(changes)), "compact", "--database", "sales", "--run-id", "r1")
+    (found,) = (table for table in report["tables"] if table["table"] == FLAT)
+    assert (report["exit_code"], found["outcome"]) == (1, "failed")
+    assert "What run r1 has swapped before stays" in found["reason"]
+    assert rows_lost(sim) == []
 
 
 def used() -> SimulatedCluster:

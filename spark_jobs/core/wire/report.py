@@ -10,6 +10,7 @@ from typing import Any
 
 from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.printable import printable
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.health import Health
 from spark_jobs.core.values.amount import Amount
 
@@ -224,16 +225,22 @@ class Report:
 
     @property
     def outcome(self) -> JobOutcome:
-        """Return the most serious outcome. A refusal counts only if the table was requested by name."""
+        """Return the most serious outcome. A refusal counts only if the table was requested by name.
+
+        It always counts where a rollback cannot read the runs of another version: it undoes all, or fails.
+        """
         if self.usage:
             return JobOutcome.USAGE
         if any(table.is_unsafe for table in self.tables):
             return JobOutcome.UNSAFE
-        outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != TableOutcome.REFUSED}
+        outcomes = {t.outcome for t in self.tables if t.outcome != TableOutcome.REFUSED or self._counts(t)}
         if outcomes & _BAD_TABLES or self.error or not self.complete:
             did = outcomes & {TableOutcome.DONE, TableOutcome.PARTIAL}
             return JobOutcome.PARTIAL if did else JobOutcome.FAILED
         return JobOutcome.DONE if TableOutcome.DONE in outcomes else JobOutcome.NOTHING
+
+    def _counts(self, refused: TableReport) -> bool:
+        return self.by_name or (self.verb == "rollback" and refused.code == RefusalCode.OTHER_VERSION.name)
 
     @property
     def exit_code(self) -> int:

@@ -106,6 +106,14 @@ def test_a_table_asked_for_by_name_must_not_be_refused():
     assert evaluate("nothing", refused)[0] is TaskResult.NOTHING
 
 
+def test_a_rollback_of_a_database_fails_by_a_run_of_another_version():
+    refused = table(outcome="refused", code="OTHER_VERSION", reason="version 0.3 has written it")
+    found, why = evaluate("failed", refused, verb="rollback")
+    assert found is TaskResult.REFUSED
+    assert why == "rollback: sales.events refused (OTHER_VERSION version 0.3 has written it)"
+    assert evaluate("nothing", refused)[0] is TaskResult.NOTHING
+
+
 def test_a_refused_table_does_not_hide_one_that_a_retry_can_mend():
     refused, busy = table(outcome="refused", code="VIEW"), table("sales.flat", "busy")
     found, why = evaluate("failed", refused, busy, named=["sales.events", "sales.flat"])
