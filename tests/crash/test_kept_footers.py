@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning import kept_footers
-from spark_jobs.core.planning.kept_footers import KeptFooters, decode, encode
+from spark_jobs.core.planning.kept_footers import decode, encode
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.ports import RewriteRequest
@@ -20,6 +19,7 @@ from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault
 from tests.crash.flat_table import HOME, LIVE
+from tests.crash.footers_kept import FOLDER, analyze, footers_read, kept, rewritten
 from tests.crash.model_spark import ModelRewriter
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check
@@ -28,7 +28,6 @@ from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import done, wide
 from tests.crash.test_other_versions import from_the_future
 
-FOLDER = f"{HOME}/log/footers"
 DAY = 86400
 
 
@@ -36,37 +35,6 @@ DAY = 86400
 def footers_of_few_files_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests may set another number; it is put back."""
     monkeypatch.setattr(kept_footers, "FEWEST_FILES", 6)
-
-
-def kept(sim: SimulatedCluster) -> list[str]:
-    found = sim.tree.get(FOLDER)
-    return sorted(found.children) if found else []
-
-
-def analyze(sim: SimulatedCluster) -> list[str]:
-    """Analyse the table; return the names of the files of kept footers."""
-    assert run(sim.client(), "analyze", "--table", FLAT)["tables"][0]["outcome"] == "done"
-    return kept(sim)
-
-
-def footers_read(sim: SimulatedCluster, run_id: str = "r1") -> int:
-    """Compact the table; return how many originals had their footers read."""
-    client = sim.client()
-    report = run(client, "compact", "--table", FLAT, "--run-id", run_id)
-    assert [unit["outcome"] for unit in report["tables"][0]["units"]] == ["compacted"], report
-    assert check(sim) == []
-    files = {file for point in client.trace if point.op == "footers" for file in point.args}
-    return sum(file.startswith(f"{LIVE}/") for file in files)
-
-
-def rewritten(sim: SimulatedCluster, change: Callable[[KeptFooters], KeptFooters]) -> None:
-    """Change what the only file of kept footers says."""
-    (name,) = kept(sim)
-    path = f"{FOLDER}/{name}"
-    inode = sim.tree.get(path)
-    assert inode is not None
-    changed = change(decode(inode.content, path))
-    sim.tree.write(path, encode(changed), overwrite=True)
 
 
 def test_a_compaction_reads_one_footer_of_each_kind_and_forgets_what_was_kept() -> None:

@@ -27,10 +27,8 @@ def connect(spark: SparkSession) -> Any:
             the current directory and no table in it.
     """
     shared = spark._jsparkSession.sharedState()  # it reads hive-site.xml
-    conf, jvm = spark._jsc.hadoopConfiguration(), cast(Any, spark._jvm)
-    if not any(
-        str(conf.get(name) or jvm.java.lang.System.getProperty(name) or "").strip() for name in _SETTINGS
-    ):
+    conf, system = spark._jsc.hadoopConfiguration(), cast(Any, spark._jvm).java.lang.System
+    if not any(str(conf.get(name) or system.getProperty(name) or "").strip() for name in _SETTINGS):
         raise UsageError(
             f"the driver does not know where the Hive Metastore is: {URIS} is not set, and no hive-site.xml on Spark's"
             f" class path sets it. Put hive-site.xml into $SPARK_CONF_DIR, or set spark.hadoop.{URIS}"
