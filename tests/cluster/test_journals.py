@@ -50,7 +50,7 @@ def test_a_record_of_another_account_is_refused_until_it_is_trusted(
     assert set(outcomes(report)) == {"restored"}
 
 
-@pytest.mark.parametrize("mode", ["775", "757"])
+@pytest.mark.parametrize("mode", ["775", pytest.param("757", marks=pytest.mark.full)])
 def test_a_run_in_a_folder_that_others_may_write_to_is_refused(
     jobs: Jobs, table: SmallFiles, superuser: Superuser, record: str, mode: str
 ) -> None:

@@ -102,7 +102,7 @@ def test_a_table_of_which_a_snapshot_was_taken_is_compacted_and_the_snapshot_kee
     assert len(superuser.files(f"{table.root}/.snapshot/before/p=1")) == FILES
 
 
-@pytest.mark.parametrize("user", ["hdfs", "etl"])
+@pytest.mark.parametrize("user", [pytest.param("hdfs", marks=pytest.mark.full), "etl"])
 def test_a_partition_that_may_have_snapshots_of_its_own_is_refused(
     spark: SparkSession, jobs: Jobs, superuser: Superuser, table: SmallFiles, user: str
 ) -> None:
@@ -111,7 +111,7 @@ def test_a_partition_that_may_have_snapshots_of_its_own_is_refused(
         refused(jobs, table, "SNAPSHOTTABLE")
 
 
-@pytest.mark.parametrize("user", ["hdfs", "etl"])
+@pytest.mark.parametrize("user", [pytest.param("hdfs", marks=pytest.mark.full), "etl"])
 def test_a_partition_with_a_quota_of_its_own_is_refused(
     spark: SparkSession, jobs: Jobs, superuser: Superuser, table: SmallFiles, user: str
 ) -> None:

@@ -16,8 +16,8 @@ from spark_jobs.core.formats.leaf_statistics import (
     of_files,
 )
 from tests.fidelity import reading
-from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
+from tests.harness.sampling import sampled
 from tests.spark.toolbox import Jobs, data_files, listed, many, only
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_rewrite_fails_the_unit_and_names_the_column(

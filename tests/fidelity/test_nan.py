@@ -11,8 +11,8 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
+from tests.harness.sampling import sampled
 from tests.spark.toolbox import Jobs, data_files, only
 
 if TYPE_CHECKING:

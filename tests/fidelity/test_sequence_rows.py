@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from spark_jobs.core.values.model import FileListing
-from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
+from tests.harness.sampling import sampled
 from tests.spark.toolbox import Jobs, cluster_settings, data_files, only
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
+from tests.harness.sampling import sampled
 from tests.spark.toolbox import Jobs, cluster_settings, data_files, only
 
 if TYPE_CHECKING:

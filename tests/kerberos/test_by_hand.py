@@ -19,7 +19,8 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("mode", [pytest.param("client", marks=pytest.mark.full), "cluster"])
+@pytest.mark.full
+@pytest.mark.parametrize("mode", ["client", "cluster"])
 def test_a_database_is_compacted_by_two_files_and_nothing_else(
     cluster: Cluster, tables: dict[str, Table], node: dict[str, str], bundle: Path, tmp_path: Path, mode: str
 ) -> None:

@@ -32,7 +32,7 @@ def plain(spark: SparkSession) -> SparkSession:
 
 
 # What Spark's writers do to ORC files is the fidelity suite's question, on each version.
-@pytest.fixture(params=["parquet", pytest.param("orc", marks=pytest.mark.one_version)])
+@pytest.fixture(params=["parquet", pytest.param("orc", marks=pytest.mark.full)])
 def file_format(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
