@@ -148,9 +148,7 @@ def _open_turns(case: Case, results: Results, asked: Asked) -> list[tuple[int, s
     return [turn for turn in case.turns(asked.rounds, asked.steps) if results.find(turn[1], turn[0]) is None]
 
 
-def alternating(
-    turns: Sequence[tuple[Case, Sequence[tuple[int, str]]]],
-) -> list[tuple[int, str, Case]]:
+def alternating(turns: Sequence[tuple[Case, Sequence[tuple[int, str]]]]) -> list[tuple[int, str, Case]]:
     """Return the turns of some cases round by round, and in each round step by step."""
     steps = list(dict.fromkeys(step for case, _ in turns for step in case.steps))
     all_turns = [(number, step, case) for case, own in turns for number, step in own]

@@ -11,12 +11,7 @@ def get_provider_info() -> dict[str, Any]:
         "package-name": "airflow-provider-lakekeeper",
         "name": "Lakekeeper",
         "description": "Safe compaction of Hive external tables, with rollback.",
-        "integrations": [
-            {
-                "integration-name": "Lakekeeper",
-                "tags": ["software"],
-            }
-        ],
+        "integrations": [{"integration-name": "Lakekeeper", "tags": ["software"]}],
         "operators": [
             {
                 "integration-name": "Lakekeeper",

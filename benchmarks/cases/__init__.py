@@ -7,12 +7,5 @@ from benchmarks.cases.case import Case
 
 CASES: dict[str, Case] = {
     case.name: case
-    for case in (
-        *compaction.CASES,
-        *undo.CASES,
-        *query.CASES,
-        *beside.CASES,
-        *analysis.CASES,
-        *growth.CASES,
-    )
+    for case in (*compaction.CASES, *undo.CASES, *query.CASES, *beside.CASES, *analysis.CASES, *growth.CASES)
 }

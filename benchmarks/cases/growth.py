@@ -76,10 +76,7 @@ class Growth:
             table,
             wrapper=PROGRAMS / "counted.py",
             # The times do not count here.
-            conf={
-                "spark.driver.extraJavaOptions": JAVA,
-                "spark.hadoop.hive.metastore.uris": self.proxy.uri,
-            },
+            conf={"spark.driver.extraJavaOptions": JAVA, "spark.hadoop.hive.metastore.uris": self.proxy.uri},
             environ={"CALLS": str(file)},
         )
         reports.require(report, label, "done")

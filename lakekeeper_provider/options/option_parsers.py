@@ -61,9 +61,7 @@ def instant(name: str, value: Any) -> str:
     except (ValueError, OverflowError):
         pass
     raise wrong(
-        name,
-        value,
-        "an ISO 8601 time with its UTC offset, like 2026-02-24T05:00:00+00:00, from 2000 to 9998",
+        name, value, "an ISO 8601 time with its UTC offset, like 2026-02-24T05:00:00+00:00, from 2000 to 9998"
     )
 
 

@@ -11,12 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lakekeeper_provider.compat import (
-    AirflowException,
-    Context,
-    SparkSubmitOperator,
-    fail_on_usage_error,
-)
+from lakekeeper_provider.compat import AirflowException, Context, SparkSubmitOperator, fail_on_usage_error
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection
@@ -29,16 +24,9 @@ from lakekeeper_provider.submission.driver_environment import DriverEnvironment
 from lakekeeper_provider.submission.exchange import Exchange
 from lakekeeper_provider.submission.links import YarnApplicationLink, watch_application
 from lakekeeper_provider.submission.report_line import ReportLine
-from lakekeeper_provider.submission.spark_submit_adapter import (
-    PRIVATE_ARGUMENTS,
-    SparkSubmitter,
-    SparkTarget,
-)
+from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, SparkSubmitter, SparkTarget
 
-_ARGUMENTS = (
-    *("application", "files", "py_files", "keytab", "principal", "proxy_user"),
-    *PRIVATE_ARGUMENTS,
-)
+_ARGUMENTS = (*("application", "files", "py_files", "keytab", "principal", "proxy_user"), *PRIVATE_ARGUMENTS)
 
 
 @dataclass(frozen=True)

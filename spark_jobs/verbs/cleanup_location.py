@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.values.model import parent
 from spark_jobs.core.wire.report import TableReport
+from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.dropped_table import DroppedTable, dropped_tables, with_users
 from spark_jobs.protocol.runs.lease import LeaseSet
@@ -44,6 +46,8 @@ def nothing_left(root: str) -> TableReport:
 
 def _clean(job: Job, table: DroppedTable) -> TableReport:
     with session_of(job, table) as session:
+        with suppress(BrokenLog):  # the journals count
+            log_of(job.services.fs, table.facts, job.services.now).latest()  # guard: log_of_home
         report = clean_up(session)
         if not table.options.dry_run:
             _delete_homes(session)

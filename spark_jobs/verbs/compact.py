@@ -26,7 +26,8 @@ def compact_table(job: Job, name: TableName) -> TableReport:
         try:
             report = compaction.run()
         except (PermissionError, Refusal) as error:
-            if compaction.begun:  # Units may be swapped: a refusal would say that nothing was done.
+            # Units may be swapped: a refusal would say that nothing was done.
+            if compaction.begun:  # guard: swapped_is_not_refused
                 raise LakekeeperError(f"{error}. {swapped_before(compaction.begun)}") from error
             if isinstance(error, Refusal):
                 raise

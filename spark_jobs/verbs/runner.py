@@ -43,10 +43,7 @@ _AS_PLANNED = {"order": "none"}
 
 
 def run(
-    services: Services,
-    invocation: Invocation,
-    report: Report,
-    show: Callable[[str], None] = _print,
+    services: Services, invocation: Invocation, report: Report, show: Callable[[str], None] = _print
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
     keep_lines_printable(log)

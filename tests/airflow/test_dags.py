@@ -215,11 +215,7 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
     )
     assert state == "success"
     [call] = spark.calls
-    assert call["request"]["arguments"] == {
-        **form,
-        "sort_columns": ["user_id", "date"],
-        "dry_run": False,
-    }
+    assert call["request"]["arguments"] == {**form, "sort_columns": ["user_id", "date"], "dry_run": False}
     assert "--deadline" in call["argv"]
 
 

@@ -66,12 +66,7 @@ def test_no_text_of_a_report_is_rendered(airflow_db, spark, tmp_path, monkeypatc
     # What no XCom can hold is replaced.
     stored = str.maketrans(dict.fromkeys("\x00\udc80", "\ufffd"))
     units = [{"d": unit["unit"]["d"].translate(stored)} for unit in flagged]
-    hostile = {
-        "table": TABLE,
-        "units": flagged,
-        "reason": "{{ var.value.canary }}",
-        "warnings": HOSTILE,
-    }
+    hostile = {"table": TABLE, "units": flagged, "reason": "{{ var.value.canary }}", "warnings": HOSTILE}
     spark.plan(analyze={"tables": {"sales.a": hostile, "sales.b": {"outcome": "nothing", "units": []}}})
     folder = dags_of(DAGS.replace("NATIVE", str(native)), tmp_path / "hostile", monkeypatch)
 

@@ -75,10 +75,7 @@ def yarn(kdc: Kdc) -> Mapping[str, str]:
 
 def hive() -> Mapping[str, str]:
     """What the metastore's clients have to know."""
-    return {
-        "hive.metastore.sasl.enabled": "true",
-        "hive.metastore.kerberos.principal": principal("hive"),
-    }
+    return {"hive.metastore.sasl.enabled": "true", "hive.metastore.kerberos.principal": principal("hive")}
 
 
 def metastore(kdc: Kdc) -> Mapping[str, str]:

@@ -230,11 +230,7 @@ def test_who_may_not_pass_a_folder_may_not_read_what_lay_below_it(
 
 
 def test_no_place_of_a_run_is_open_to_more_accounts_than_the_folder_above_the_partition(
-    spark: SparkSession,
-    jobs: Jobs,
-    superuser: Superuser,
-    folder: str,
-    monkeypatch: pytest.MonkeyPatch,
+    spark: SparkSession, jobs: Jobs, superuser: Superuser, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither between the renames, where a writer makes the partition again, nor in a rollback or a cleanup."""
     root, table = f"{folder}/passed", f"default.p_{folder.rsplit('/', 1)[1]}"

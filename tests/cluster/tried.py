@@ -20,10 +20,7 @@ from demo.services import paths
 PAGE = Path("docs/tried-on-a-cluster.md")
 COMMAND = "make tried"
 #: A folder's tests, and what they have in common. A folder that is not there has none.
-FOLDERS = {
-    "tests/cluster": "with simple authentication",
-    "tests/kerberos": "with Kerberos",
-}
+FOLDERS = {"tests/cluster": "with simple authentication", "tests/kerberos": "with Kerberos"}
 _SERVERS = {"hadoop": "HDFS and YARN of Apache Hadoop {}", "hive": "the Hive Metastore {}"}
 #: As they are written in a sentence; in a function's name there are no capitals.
 _SPELLED = (

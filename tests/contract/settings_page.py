@@ -16,11 +16,7 @@ _CONSTANTS = {
     "spark_jobs/adapters/spark/formats/orc.py": ("_PINNED",),
     "spark_jobs/adapters/spark/formats/text.py": ("_LINES",),
 }
-_TITLES = {
-    "hadoop": "Hadoop's configuration",
-    "sql": "Sessions of Spark SQL",
-    "spark": "Spark itself",
-}
+_TITLES = {"hadoop": "Hadoop's configuration", "sql": "Sessions of Spark SQL", "spark": "Spark itself"}
 _INTRODUCTION = """\
 # Settings that are read
 

@@ -136,7 +136,7 @@ CALLS: dict[str, list[Step]] = {
 
 #: Where there is no trash.
 TRASH_OFF: dict[str, list[Step]] = {
-    "a trash that is off": [("mkdirs", "/a"), ("trash_enabled", "/a"), ("trash", "/a"), ("status", "/a")],
+    "a trash that is off": [("mkdirs", "/a"), ("trash_enabled", "/a"), ("trash", "/a"), ("status", "/a")]
 }
 
 VERBS = {

@@ -30,11 +30,7 @@ class Bounds:
     per_file: float
 
 
-BOUNDS = {
-    COMPACT: Bounds(34, 4),
-    ROLLBACK: Bounds(24, 1),
-    CLEANUP: Bounds(7, 2),
-}
+BOUNDS = {COMPACT: Bounds(34, 4), ROLLBACK: Bounds(24, 1), CLEANUP: Bounds(7, 2)}
 Costs = dict[tuple[int, int], Counter[str]]
 
 

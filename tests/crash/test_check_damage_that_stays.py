@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.checked import findings
-from tests.crash.exits import (
-    CLEAN,
-    MONTH,
-    ROOT,
-    ask,
-    compacted,
-    drop,
-    must_end,
-    reasons,
-)
+from tests.crash.exits import CLEAN, MONTH, ROOT, ask, compacted, drop, must_end, reasons
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.flat_table import LIVE, append, compact, written

@@ -19,10 +19,7 @@ from tests.crash.simulated_cluster import SimulatedCluster
 
 VERBS = ("compact", "rollback")
 #: A person who drops a partition, with or without its directory.
-WITH_DATA = [
-    pytest.param(False, id="", marks=pytest.mark.full),
-    pytest.param(True, id="with its directory"),
-]
+WITH_DATA = [pytest.param(False, id="", marks=pytest.mark.full), pytest.param(True, id="with its directory")]
 ONE_VERB = ["compact", pytest.param("rollback", marks=pytest.mark.full)]
 #: Beyond the first kind of job, every so many calls are enough by default: `make test-all` takes all of them.
 #: A second kill after every so many calls: all of them take an hour.

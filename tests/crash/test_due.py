@@ -147,11 +147,7 @@ class TestCalls:
         known = decode_survey(sim.client().fs.read(path), path)
         earlier = {key: replace(unit, figures=None) for key, unit in known.items()}
         sim.tree.write(path, encode_survey(earlier), overwrite=True)
-        for flags in (
-            ("--idle-for", "1h"),
-            ("--trigger-small-files", "6"),
-            ("--trigger-unit-files", "2"),
-        ):
+        for flags in (("--idle-for", "1h"), ("--trigger-small-files", "6"), ("--trigger-unit-files", "2")):
             again = sim.copy()
             report, _, listed = done(again, "analyze", *flags)
             assert (set(units(report).values()), len(units_in(listed))) == ({"flagged"}, 3)

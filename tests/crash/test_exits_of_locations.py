@@ -13,16 +13,7 @@ from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.values.model import TableName
 from tests.crash import writers
-from tests.crash.exits import (
-    ROOT,
-    ask,
-    compacted,
-    drop,
-    killed,
-    must_end,
-    set_location,
-    twice,
-)
+from tests.crash.exits import ROOT, ask, compacted, drop, killed, must_end, set_location, twice
 from tests.crash.fault_injection import Fault
 from tests.crash.flat_table import AT_ONCE, HOME, LIVE, compact, into, only, originals
 from tests.crash.oracle import check, live_rows
@@ -129,8 +120,7 @@ class TestUsedAgain:
     """A table of another layout, or another table, reads the directories of a dropped one."""
 
     @pytest.mark.parametrize(
-        ("table", "place", "keys"),
-        [(EVENTS, ROOT, ()), (EVENTS, f"{ROOT}/k=a", ()), (FLAT, LIVE, ("k",))],
+        ("table", "place", "keys"), [(EVENTS, ROOT, ()), (EVENTS, f"{ROOT}/k=a", ()), (FLAT, LIVE, ("k",))]
     )
     def test_originals_go_when_the_live_directories_are_whole(
         self, table: str, place: str, keys: tuple[str, ...]

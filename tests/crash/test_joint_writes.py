@@ -178,10 +178,7 @@ def test_units_with_other_storage_policies_are_not_written_into_one_directory(
 
     monkeypatch.setattr(ModelFileSystem, "attributes", cold)
     assert outcomes(compact(sim.client(), DAYS)) == ["compacted"] * 6
-    assert sorted(jobs.joint) == [
-        ["day=000", "day=002", "day=003", "day=005"],
-        ["day=001", "day=004"],
-    ]
+    assert sorted(jobs.joint) == [["day=000", "day=002", "day=003", "day=005"], ["day=001", "day=004"]]
 
 
 def test_nobody_else_reads_a_joint_write(jobs: Jobs) -> None:

@@ -26,7 +26,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import done, wide
-from tests.crash.test_other_versions import from_the_future
+from tests.crash.test_other_versions import of_version
 
 DAY = 86400
 
@@ -354,7 +354,7 @@ def test_what_another_version_has_kept_does_not_count() -> None:
     (name,) = analyze(sim)
     found = sim.tree.get(f"{FOLDER}/{name}")
     assert found is not None
-    sim.tree.write(f"{FOLDER}/{name}", from_the_future(found.content), overwrite=True)
+    sim.tree.write(f"{FOLDER}/{name}", of_version(found.content), overwrite=True)
     (unit,) = run(sim.client(), "compact", "--table", FLAT)["tables"][0]["units"]
     assert unit["outcome"] == "compacted"
     assert check(sim) == []

@@ -134,12 +134,7 @@ def test_the_limits_count_over_all_tables_of_a_job() -> None:
     sim = build()
     report = run(sim.client(), "compact", "--database", "sales", "--max-units", "2")
     units = [(t["table"], u["outcome"]) for t in report["tables"] for u in t["units"]]
-    assert units == [
-        (FLAT, "compacted"),
-        (EVENTS, "compacted"),
-        (EVENTS, "deferred"),
-        (EVENTS, "deferred"),
-    ]
+    assert units == [(FLAT, "compacted"), (EVENTS, "compacted"), (EVENTS, "deferred"), (EVENTS, "deferred")]
 
 
 def test_a_refused_unit_gives_its_place_to_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import LATER, WIDE, done, wide
-from tests.crash.test_other_versions import from_the_future
+from tests.crash.test_other_versions import of_version
 
 ROOT = f"{WAREHOUSE}/wide"
 BAD = f"{ROOT}/k=0001"
@@ -102,7 +102,7 @@ def test_a_survey_of_another_version_ends_no_compaction(fails: Callable[..., Non
     fails(unreadable)
     found(sim, "analyze")
     (survey,) = (entry for entry in sim.tree.walk(WAREHOUSE) if "/analysis-" in entry[0])
-    sim.tree.change(survey[1], content=from_the_future(survey[2].content))
+    sim.tree.change(survey[1], content=of_version(survey[2].content))
     assert found(sim, "compact") == ("skipped", "UNREADABLE")
 
 

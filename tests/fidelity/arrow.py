@@ -36,10 +36,7 @@ class Column:
         return pa.array(values, self.kind)
 
     def table(self, start: int) -> pa.Table:
-        fields = [
-            pa.field("id", pa.int64()),
-            pa.field(self.name, self.kind, self.nullable, self.metadata),
-        ]
+        fields = [pa.field("id", pa.int64()), pa.field(self.name, self.kind, self.nullable, self.metadata)]
         ids = pa.array(range(start, start + ROWS), pa.int64())
         return pa.table([ids, self.array(start)], schema=pa.schema(fields))
 

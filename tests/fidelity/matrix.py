@@ -176,11 +176,9 @@ class Matrix:
     def _job(self, cell: Cell) -> spark_columns.Job:
         """What a Spark writes for this cell."""
         mode, folder = cell.writer.split()[-1], f"file:{self.folder(cell)}"
-        sql = {
-            **spark_columns.COMMON,
-            **spark_columns.ANCIENT_COLUMNS,
-            "all types": spark_columns.ALL_TYPES,
-        }[cell.column]
+        sql = {**spark_columns.COMMON, **spark_columns.ANCIENT_COLUMNS, "all types": spark_columns.ALL_TYPES}[
+            cell.column
+        ]
         settings = {
             **spark_columns.PARQUET_MODES.get(mode, {}),
             **(spark_columns.ANCIENT.get(mode, {}) if cell.column.startswith("ancient") else {}),

@@ -33,12 +33,7 @@ def _write(spark: SparkSession, folder: str, file_format: str, **options: Any) -
 
 
 def _compacted(
-    spark: SparkSession,
-    jobs: Jobs,
-    database: Database,
-    file_format: str,
-    properties: str = "",
-    *argv: str,
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str, properties: str = "", *argv: str
 ) -> Path:
     table, folder = f"{database}.t", database.path / "t"
     spark.sql(

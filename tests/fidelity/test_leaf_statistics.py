@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.core.formats.leaf_statistics import (
-    FileStatistics,
-    LeafStatistics,
-    check_statistics,
-    of_files,
-)
+from spark_jobs.core.formats.leaf_statistics import FileStatistics, LeafStatistics, check_statistics, of_files
 from tests.fidelity import reading
 from tests.harness.fixtures import Database
 from tests.harness.sampling import sampled

@@ -35,10 +35,7 @@ UNREADABLE = {
     "non_hadoop_lz4_compressed": "ArrayIndexOutOfBoundsException",
 }
 #: Before Spark 4: other words of the same file, and an encoding that it does not read.
-UNREADABLE_BEFORE = {
-    "nation.dict-malformed": "EOFException",
-    "byte_stream_split.zstd": "BYTE_STREAM_SPLIT",
-}
+UNREADABLE_BEFORE = {"nation.dict-malformed": "EOFException", "byte_stream_split.zstd": "BYTE_STREAM_SPLIT"}
 #: Types that no Spark knows, or whose parameters no writer of Spark's keeps.
 UNKNOWN_TYPES = ("crs-arbitrary-value", "unknown-logical-type")
 #: Types that were added to Parquet after the release that Spark 3.5 has.

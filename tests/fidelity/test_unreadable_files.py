@@ -33,11 +33,7 @@ def _end(content: bytes) -> bytes:
 @pytest.mark.parametrize("damage", [_data, _end])
 @pytest.mark.parametrize("file_format", ["orc", "parquet"])
 def test_the_file_is_named(
-    spark: SparkSession,
-    jobs: Jobs,
-    database: Database,
-    file_format: str,
-    damage: Callable[[bytes], bytes],
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str, damage: Callable[[bytes], bytes]
 ) -> None:
     folder = database.path / "t"
     many(spark, folder.as_uri(), "SELECT id, uuid() AS v FROM range(600)", 6, file_format)

@@ -159,11 +159,7 @@ LINTED = ("dev", "spark-3.5", "airflow-3.3")
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 
 #: Environments that a suite starts programs of, besides the one that it runs in.
-_ALSO = {
-    "airflow": ("spark-3.5",),
-    "cluster": ("spark-3.5", "airflow-3.3"),
-    "demo": ("airflow-3.3",),
-}
+_ALSO = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"), "demo": ("airflow-3.3",)}
 _MORE = {
     "fidelity 3.5": ("spark-4.3", "writers-python"),
     "fidelity 4.3": ("spark-3.5", "writers-python"),

@@ -17,11 +17,7 @@ from demo.services.ports import HOST
 class _Echo(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = {
-            "path": self.path,
-            "body": json.loads(sent),
-            "authorization": self.headers["Authorization"],
-        }
+        answer = {"path": self.path, "body": json.loads(sent), "authorization": self.headers["Authorization"]}
         self.send_response(403 if self.path.endswith("/forbidden") else 200)
         self.end_headers()
         self.wfile.write(json.dumps(answer).encode())

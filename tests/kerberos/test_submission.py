@@ -45,10 +45,7 @@ def test_a_keytab_in_client_mode(cluster: Cluster, tables: dict[str, Table]) -> 
 
 
 def test_a_ticket_that_airflow_renews(
-    cluster: Cluster,
-    tables: dict[str, Table],
-    ticket: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
+    cluster: Cluster, tables: dict[str, Table], ticket: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AIRFLOW__KERBEROS__PRINCIPAL", f"etl@{REALM}")
     ticket("etl")

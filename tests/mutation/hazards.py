@@ -139,12 +139,12 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 #: What is still to be built, and why. Such a hazard never counts as killed, even where a part of it has a mutation.
 PLANNED = {
-    "H12": "masks and row filters: backup_database and register_backup are there, a check of policies is not",
+    "H12": "masks and row filters: backup_database and register_backup are there, a check of policies is not"
 }
 
 #: Nothing to remove: what keeps these harmless are the guards of another hazard.
 NO_GUARD = {
-    "H33": "Hive's locks protect nothing here, so nothing relies on them; writers that ignore us are H4 and H5",
+    "H33": "Hive's locks protect nothing here, so nothing relies on them; writers that ignore us are H4 and H5"
 }
 
 #: Hazards with mutations of which a part is still to be built.

@@ -120,17 +120,18 @@ _RESULTS = (
         Condition("worse_of_report_and_process", True),
         _WORSE,
     ),
-    of_provider(
-        "H55-told",
-        "a failure is told by any report",
-        Value("told_by_the_report", "True"),
-        _WORSE,
-    ),
+    of_provider("H55-told", "a failure is told by any report", Value("told_by_the_report", "True"), _WORSE),
     of_provider(
         "H55-kept",
         "what a retry cannot mend is retried, because the process died too",
         Value("worse_result", "TaskResult.RETRY"),
         _WORSE,
+    ),
+    of_provider(
+        "H58-task",
+        "the task of a rollback succeeds where its job could not read a run",
+        Value("hidden_runs_of_a_rollback", "False"),
+        f"{_REPORT}::test_a_rollback_of_a_database_fails_by_a_run_of_another_version",
     ),
     of_provider(
         "H55-failure",

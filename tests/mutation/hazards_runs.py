@@ -115,6 +115,24 @@ RUNS = (
         (f"{_VERSIONS}::test_a_downgrade_in_the_middle_of_a_run_is_refused",),
     ),
     Mutation(
+        "H58-rollback",
+        "a rollback of a database succeeds where it cannot read a run",
+        (Value("hidden_runs_fail_a_rollback", "self.by_name"),),
+        (f"{_VERSIONS}::test_a_rollback_of_a_database_fails_where_it_cannot_read_the_run",),
+    ),
+    Mutation(
+        "H58-swapped",
+        "a table of which units were swapped is refused, as if nothing was done",
+        (Condition("swapped_is_not_refused", False),),
+        (f"{_VERSIONS}::test_a_table_of_which_units_were_swapped_is_not_refused",),
+    ),
+    Mutation(
+        "H58-log",
+        "the home of a dropped table is deleted with a commit log that cannot be read",
+        (Remove("log_of_home"),),
+        (f"{_VERSIONS}::test_a_home_whose_commit_log_another_version_has_written_outlives_its_table",),
+    ),
+    Mutation(
         "H58-check",
         "what a run of another version may hold is said to be missing",
         (Condition("nothing_judged_beside_other_version", False),),

@@ -157,10 +157,7 @@ TEXT_ON_SPARK = (
     Mutation(
         "H48-columns-orc",
         "Spark reads and writes ORC columns whose names a Hadoop configuration replaces",
-        (
-            Condition("orc_names_without_variables", False),
-            Condition("orc_not_read_by_variables", False),
-        ),
+        (Condition("orc_names_without_variables", False), Condition("orc_not_read_by_variables", False)),
         (f"{_SETTINGS}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
         "spark",
     ),

@@ -35,10 +35,7 @@ WRITERS = (
     Mutation(
         "H40-outside",
         "the owner of a root counts in homes that do not lie there, wherever they are (two layers)",
-        (
-            Value("root_owner_outside", "self._trust"),
-            Rewrite("homes_of_one_directory", "A and B", "True"),
-        ),
+        (Value("root_owner_outside", "self._trust"), Rewrite("homes_of_one_directory", "A and B", "True")),
         (f"{_PLANTED}::test_the_owner_of_a_root_leads_to_no_home_of_others",),
     ),
     Mutation(
@@ -188,10 +185,7 @@ WRITERS = (
     Mutation(
         "H42-kept",
         "hidden files go where the originals go, and are deleted with them",
-        (
-            Rewrite("hidden_files_kept", "not A", "True"),
-            Remove("hidden_files_back"),
-        ),
+        (Rewrite("hidden_files_kept", "not A", "True"), Remove("hidden_files_back")),
         (f"{_PENDING}::test_an_old_pending_file_can_still_be_committed",),
     ),
     Mutation(

@@ -28,12 +28,7 @@ AIMS: dict[str, tuple[tuple[str, float, int], ...]] = {
         ("ROLLED_BACK", 0.2, 2),
         ("any", 3.0, 1),
     ),
-    "cleanup": (
-        ("ENTERED", 0.2, 1),
-        ("CLEANUP_CLAIMED", 0.15, 5),
-        ("CLEANED", 0.1, 2),
-        ("any", 2.0, 1),
-    ),
+    "cleanup": (("ENTERED", 0.2, 1), ("CLEANUP_CLAIMED", 0.15, 5), ("CLEANED", 0.1, 2), ("any", 2.0, 1)),
 }
 
 #: A job that repairs is killed in its turn.

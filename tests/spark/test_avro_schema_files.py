@@ -110,25 +110,3 @@ def _name_schema(client: Any, database: str, table: str, place: str, url: str) -
         (partition,) = client.listPartitions(database, table, -1)
         partition.getSd().getSerdeInfo().getParameters().put("avro.schema.url", url)
         client.alter_partition(database, table, partition)
-
-
-def test_a_backup_table_that_an_earlier_release_gave_it_is_dropped(
-    spark: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    table = f"{database}.events"
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS AVRO LOCATION '{database.location('events')}'"
-    )
-    for number in range(4):
-        spark.sql(f"INSERT INTO {table} VALUES ({number})")
-    backup = only(jobs("compact", "--table", table))["backup_table"]
-    with SchemaServer(CONTENTS["a schema"]) as server, metastore_client(spark) as client:
-        for name in (table, backup):
-            _name_schema(client, str(database), name.partition(".")[2], "table", server.url)
-        report = jobs("rollback", "--table", table)
-        assert (outcomes(report), only(report)["warnings"], server.asked) == (["restored"], [], [])
-        assert not client.tableExists(str(database), backup.partition(".")[2])
-        table_entry = client.getTable(str(database), "events")
-        table_entry.getParameters().remove("avro.schema.url")
-        client.alter_table(str(database), "events", table_entry)
-    assert sorted(row.id for row in spark.table(table).collect()) == [0, 1, 2, 3]

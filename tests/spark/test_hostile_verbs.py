@@ -143,18 +143,10 @@ def test_no_secret_is_in_what_was_written_or_printed(
     assert search.found == [], search.found
     # The texts themselves are found in each kind of place, so a secret would be.
     assert {kind for kind, _, _ in texts.found} >= {
-        *("output", "db", "work", "files of the metastore", "entries of the metastore"),
+        *("output", "db", "work", "files of the metastore", "entries of the metastore")
     }
     names = [name for _, name, _ in texts.found]
-    for part in (
-        "/journal/",
-        "/log/",
-        ".orc",
-        ".parquet",
-        "/avro/",
-        "/sequencefile/",
-        "/textfile/",
-    ):
+    for part in ("/journal/", "/log/", ".orc", ".parquet", "/avro/", "/sequencefile/", "/textfile/"):
         assert any(part in name for name in names), part
 
 

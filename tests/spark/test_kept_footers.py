@@ -76,11 +76,7 @@ def _kept(folder: Path) -> list[Path]:
 
 
 def test_rows_of_all_types_are_compacted_by_kept_footers(
-    spark: SparkSession,
-    jobs: Jobs,
-    database: Database,
-    file_format: str,
-    caplog: pytest.LogCaptureFixture,
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     columns = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPES.items())
     query = ", ".join(f"{value} AS {name}" for name, (_, value) in TYPES.items())

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [
-        "id AS `Total (USD)`, id + 1 AS `Total (EUR)`",
-        "id AS `a.b`, named_struct('b', id + 1) AS a",
-    ],
+    "columns", ["id AS `Total (USD)`, id + 1 AS `Total (EUR)`", "id AS `a.b`, named_struct('b', id + 1) AS a"]
 )
 def test_are_kept_and_are_no_two_of_one_name(
     spark: SparkSession, jobs: Jobs, database: Database, columns: str

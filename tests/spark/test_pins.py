@@ -61,10 +61,7 @@ SESSIONS = {
     ),
 }
 #: The same for SQL text.
-STATEMENTS = {
-    "spark.sql.variable.substitute": ("true", "false"),
-    "spark.sql.ansi.enabled": ("true", "false"),
-}
+STATEMENTS = {"spark.sql.variable.substitute": ("true", "false"), "spark.sql.ansi.enabled": ("true", "false")}
 #: The same for Hadoop's settings while files are written.
 WRITING = {
     "mapreduce.fileoutputcommitter.algorithm.version": ("2", "1"),

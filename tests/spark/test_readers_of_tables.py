@@ -147,8 +147,7 @@ def test_a_cluster_that_encrypts_columns_of_orc_files_does_not_encrypt_those_in_
         f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, v STRING) STORED AS orc LOCATION '{folder.as_uri()}'"
     )
     with cluster_settings(
-        spark,
-        {"hadoop.security.key.provider.path": keys, "orc.encrypt": "pii:v", "orc.mask": "nullify:v"},
+        spark, {"hadoop.security.key.provider.path": keys, "orc.encrypt": "pii:v", "orc.mask": "nullify:v"}
     ):
         provider = jvm.org.apache.hadoop.crypto.key.KeyProviderFactory.getProviders(conf).get(0)
         options = jvm.org.apache.hadoop.crypto.key.KeyProvider.options(conf)

@@ -95,10 +95,7 @@ class Copier:
 
 
 def _common(request: RewriteRequest) -> dict[str, str]:
-    return {
-        **COMMITTER,
-        **({"dfs.replication": str(request.replication)} if request.replication else {}),
-    }
+    return {**COMMITTER, **({"dfs.replication": str(request.replication)} if request.replication else {})}
 
 
 def _inputs(files: Sequence[str]) -> dict[str, str]:

@@ -24,10 +24,7 @@ from spark_jobs.protocol.ports import RewriteRequest
 #: would have to be written again. Everywhere else Spark must fail (`sessions.PINNED`). Here no row can be lost by it:
 #: the caller compares what was written for each unit with the footers of its originals. A unit that lacks rows is not
 #: swapped, but written by itself in a session with the fixed settings, which reports the error.
-_SKIPPING = {
-    "spark.sql.files.ignoreCorruptFiles": "true",
-    "spark.sql.files.ignoreMissingFiles": "true",
-}
+_SKIPPING = {"spark.sql.files.ignoreCorruptFiles": "true", "spark.sql.files.ignoreMissingFiles": "true"}
 #: The read tasks of each core, for the balance: the files of a task have different sizes.
 _TASKS_PER_CORE = 4
 #: The bytes of a read task. Spark counts 4 MB for opening a file.

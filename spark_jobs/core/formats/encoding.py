@@ -44,10 +44,7 @@ class Encoding:
 
 #: The settings for timestamps and nested types in Parquet, the usual ones first.
 PARQUET_SETTINGS = tuple(  # guard: legacy_decimals
-    {
-        "spark.sql.parquet.outputTimestampType": timestamps,
-        "spark.sql.parquet.writeLegacyFormat": legacy,
-    }
+    {"spark.sql.parquet.outputTimestampType": timestamps, "spark.sql.parquet.writeLegacyFormat": legacy}
     for legacy in ("false", "true")
     for timestamps in ("TIMESTAMP_MICROS", "INT96", "TIMESTAMP_MILLIS")
 )

@@ -121,7 +121,9 @@ class RefusalCode(Explained):
     OTHER_VERSION = (
         "Another version of Lakekeeper has written the home of the table (`.lakekeeper`), or a record in it: a newer"
         " one, or one before 0.2. Nothing there is changed or deleted.",
-        "Use that version; or roll back or clean up with it, and remove the home then.",
+        "Use that version; or roll back or clean up with it, and remove the home then. A file `format-...` of this"
+        " version that a person has deleted, create again, empty. Of two, delete the one whose version has left nothing"
+        " but it.",
     )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"

@@ -68,9 +68,7 @@ class BackupOptions(RewriteOptions):
         limits_deletion=True,
     )
     allow_short_retention: bool = _switch(
-        "allow an older_than of less than 24 hours",
-        layers=NO_PROPERTY,
-        level=Level.RARE,
+        "allow an older_than of less than 24 hours", layers=NO_PROPERTY, level=Level.RARE
     )
     skip_trash: bool = _switch(
         "delete permanently instead of moving to the trash",

@@ -103,10 +103,7 @@ class ChoosingOptions:
         layers=CARRIED_BY_PLAN,
         level=Level.RARE,
     )
-    full_scan: bool = _switch(
-        "list every directory, also those that have not changed",
-        flag="--full-scan",
-    )
+    full_scan: bool = _switch("list every directory, also those that have not changed", flag="--full-scan")
     partitions: list[PartitionSpec] | None = _option(
         None,
         Parser(parse_partitions, _PARTITIONS, f"1 to {MOST_SPECS} partitions", ("partitions",)),

@@ -144,7 +144,7 @@ class Admission:
 
     def take(self, amount: Amount) -> tuple[Defer | None, Admission]:
         """Return whether a unit that reads so much is deferred, and what is left after it."""
-        lack = self.budget.lacks(amount) or self.stopped
+        lack = self.stopped or self.budget.lacks(amount)
         return (_defer(lack), self) if lack else (None, replace(self, budget=self.budget.spend(amount)))
 
     def round(self, waiting: Iterable[UnitPlan], now: datetime) -> Round:

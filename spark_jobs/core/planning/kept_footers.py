@@ -49,12 +49,7 @@ class KeptFooters:
 
     @classmethod
     def of(
-        cls,
-        location: str,
-        files: FileListing,
-        footers: Sequence[Footer],
-        environment: str,
-        listed_at: int,
+        cls, location: str, files: FileListing, footers: Sequence[Footer], environment: str, listed_at: int
     ) -> KeptFooters | None:
         """Return what is to be kept; None if the footers are not worth it, or may change unnoticed.
 

@@ -19,7 +19,8 @@ from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion
 from spark_jobs.core.messages.printable import shown
 
-#: The version of every record's schema. It changes with each change that an earlier version would misread.
+#: The version of every record's schema. It changes with each change that an earlier version would misread. Version 0.1
+#: gave its records the same number.
 SCHEMA_VERSION = 1
 #: The largest record, as it is on the file system and after decompression. A wave of a million files takes half.
 MOST_BYTES = 256 << 20
@@ -88,7 +89,7 @@ def unstamped(body: Mapping[str, Any], name: str) -> dict[str, Any]:
     schema, version = body["schema_version"], body["version"]
     if type(schema) is not int:
         raise TypeError(f"schema_version is {shown(schema)}")
-    if schema != SCHEMA_VERSION:  # guard: schema_of_other_version
+    if schema != SCHEMA_VERSION or str(version).startswith("0.1."):  # guard: schema_of_other_version
         raise OtherVersion(name, f"version {shown(version)} with schema {schema}", f"schema {SCHEMA_VERSION}")
     return {key: value for key, value in body.items() if key not in ("schema_version", "version")}
 

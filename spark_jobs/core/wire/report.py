@@ -240,7 +240,8 @@ class Report:
         return JobOutcome.DONE if TableOutcome.DONE in outcomes else JobOutcome.NOTHING
 
     def _counts(self, refused: TableReport) -> bool:
-        return self.by_name or (self.verb == "rollback" and refused.code == RefusalCode.OTHER_VERSION.name)
+        hidden = self.verb == "rollback" and refused.code == RefusalCode.OTHER_VERSION.name
+        return self.by_name or hidden  # guard: hidden_runs_fail_a_rollback
 
     @property
     def exit_code(self) -> int:

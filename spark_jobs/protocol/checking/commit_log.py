@@ -13,6 +13,7 @@ from spark_jobs.core.records.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.checking.scope import Scope
 from spark_jobs.protocol.commit_log.store import DIRECTORY, CommitLog
+from spark_jobs.protocol.commit_log.unit_hints import AnalysisStore, DeferredStore, OpenStore
 from spark_jobs.protocol.runs.trust import Trust
 
 #: By run id, unit key and path of the originals, which tells the swaps of a run apart.
@@ -78,6 +79,10 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     command = hdfs.delete(directory)
     try:
         log.compare(_units(scope))
+        for hints in (AnalysisStore, OpenStore, DeferredStore):
+            hints(
+                services.fs, home, trust
+            ).read()  # only another version's is a finding: an analysis writes it anew
     except OtherVersion as error:
         yield Finding(DamageCode.OTHER_VERSION, directory, str(error))
         return

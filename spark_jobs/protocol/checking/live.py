@@ -110,10 +110,7 @@ class LiveCheck:
         if held:
             return f"; its originals are in {held[-1].old}", self._restore(held[-1], unit)
         if self._scope.unknown:
-            return (
-                "; a run whose journal cannot be read may have its files",
-                after_journals(),
-            )
+            return ("; a run whose journal cannot be read may have its files", after_journals())
         return "", f"restore it from a snapshot, or {self._drop(unit)}"
 
     def _put_back(self, unit: Unit, rows: str) -> str:

@@ -114,12 +114,7 @@ class TableCheck:
         own = runs.own()
         self.runs = len(own)
         scope = Scope(
-            table,
-            own,
-            runs.unknown_ids(),
-            dict(runs.left_in_copies),
-            runs.only_originals(),
-            runs.of_others,
+            table, own, runs.unknown_ids(), dict(runs.left_in_copies), runs.only_originals(), runs.of_others
         )
         findings = list(self._look(scope, runs))
         doubtful = [each for each in findings if _is_doubtful(each)]

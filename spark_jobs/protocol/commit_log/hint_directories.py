@@ -16,10 +16,11 @@ def ensure_hint_directory(fs: RecordFiles, directory: str, *, worth_a_home: bool
     Args:
         worth_a_home: the hints are worth the creation of a home.
     """
-    if fs.status(directory) is not None:
-        return True
     log = parent(directory)
     home = parent(log)
+    if fs.status(directory) is not None:
+        create_home(fs, home)  # a late task may have made the directory again after its home was deleted
+        return True
     has_log = fs.status(log)
     above = has_log or fs.status(home)
     if above is None:
@@ -28,8 +29,7 @@ def ensure_hint_directory(fs: RecordFiles, directory: str, *, worth_a_home: bool
             return False
     if above.owner not in ("", fs.user()):
         return False
-    if has_log is None:
-        create_home(fs, home)
+    create_home(fs, home)
     fs.mkdirs(directory)
     return True
 

@@ -37,12 +37,7 @@ from spark_jobs.protocol.planning.due_units import Resumed
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
-from spark_jobs.protocol.runs.run_lifecycle import (
-    choose_run_id,
-    enter,
-    newest_generation,
-    open_run,
-)
+from spark_jobs.protocol.runs.run_lifecycle import choose_run_id, enter, newest_generation, open_run
 
 
 class TableCompaction:

@@ -30,11 +30,7 @@ log = logging.getLogger("lakekeeper")
 
 
 def inspect(
-    services: Services,
-    table: TablePlan,
-    location: str,
-    files: FileListing,
-    store: FooterStore | None = None,
+    services: Services, table: TablePlan, location: str, files: FileListing, store: FooterStore | None = None
 ) -> Inspection | Irreducible:
     """Return what the footers of all files of a unit say; or that a compaction would leave as many files as there are.
 

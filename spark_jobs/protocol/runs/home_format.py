@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from spark_jobs import __version__
 from spark_jobs.core.messages.errors import OtherVersion
-from spark_jobs.core.values.layout import RECORDS, SETTLED, LeaseFile, RunDirectory
+from spark_jobs.core.values.layout import LOG, RECORDS, SETTLED, LeaseFile, RunDirectory
 from spark_jobs.protocol.file_system import RecordFiles, Status
 
 #: The version that has defined the format of all that the jobs write into a home.
@@ -42,15 +42,17 @@ def check_format(fs: RecordFiles, home: str, entries: Sequence[Status]) -> None:
 
 def _written_by(markers: Sequence[str]) -> str:
     if not markers:
-        return "version 0.1, which left no file format-..."
+        return "version 0.1, or its file format-... was deleted"
     version = _VERSION.match(markers[-1])
     return f"version {version[1]}" if version else "an unknown version"
 
 
 def _is_record(fs: RecordFiles, entry: Status) -> bool:
-    """Tell whether an entry is a lease, settled runs, or a run with a journal."""
+    """Tell whether an entry is a lease, settled runs, a commit log with a file, or a run with a journal."""
     if LeaseFile.parse(entry.name) or entry.name == SETTLED:
         return True
+    if entry.name == LOG:
+        return first_file(fs, entry) is not None
     try:
         return RunDirectory.parse(entry.name) is not None and bool(fs.list(f"{entry.path}/{RECORDS}"))
     except FileNotFoundError:
@@ -75,5 +77,15 @@ def create_home(fs: RecordFiles, home: str) -> None:
     content = {"format": FORMAT, "version": __version__, "about": _ABOUT}
     try:
         fs.create(f"{home}/{MARKER}", json.dumps(content).encode())
-    except FileExistsError:
-        return  # another job has made it just now
+    except OSError:
+        if fs.status(f"{home}/{MARKER}") is None:
+            raise
+        # The answer was lost, or another job has made it just now.
+    check_format(fs, home, fs.list(home))  # another version may have made a home of it meanwhile
+
+
+def first_file(fs: RecordFiles, entry: Status) -> str | None:
+    """Return the path of a file at or below an entry; None if there is none."""
+    if not entry.is_dir:
+        return entry.path
+    return next((path for path in (first_file(fs, inner) for inner in fs.list(entry.path)) if path), None)

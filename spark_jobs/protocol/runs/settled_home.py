@@ -7,7 +7,7 @@ from collections.abc import Collection
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.values.layout import LOG, RECORDS, SETTLED, LeaseFile, RunDirectory
 from spark_jobs.protocol.file_system import FileSystem, Status
-from spark_jobs.protocol.runs.home_format import MARKER
+from spark_jobs.protocol.runs.home_format import MARKER, first_file
 
 
 def delete_settled_home(fs: FileSystem, home: str, run_directories: Collection[str]) -> str | None:
@@ -44,11 +44,5 @@ def _other_content(fs: FileSystem, entry: Status, run_directories: Collection[st
         return next((inner.path for inner in fs.list(entry.path) if inner.is_dir), None)
     if not entry.is_dir or RunDirectory.parse(entry.name) is None or entry.path not in run_directories:
         return entry.path
-    kept = (_first_file(fs, inner) for inner in fs.list(entry.path) if inner.name != RECORDS)
+    kept = (first_file(fs, inner) for inner in fs.list(entry.path) if inner.name != RECORDS)
     return next((path for path in kept if path), None)
-
-
-def _first_file(fs: FileSystem, entry: Status) -> str | None:
-    if not entry.is_dir:
-        return entry.path
-    return next((path for path in (_first_file(fs, inner) for inner in fs.list(entry.path)) if path), None)

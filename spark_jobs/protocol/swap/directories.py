@@ -219,10 +219,7 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
     if rules.is_staging(entry.name, entry.is_dir) and not left:  # guard: staging_in_unit
         raise _staged(fs, entry, rules)
     if entry.is_dir and is_home(entry.name):
-        raise Refusal(
-            RefusalCode.SUBDIRECTORIES,
-            writers.runs_of_dropped_table(location, entry.path),
-        )
+        raise Refusal(RefusalCode.SUBDIRECTORIES, writers.runs_of_dropped_table(location, entry.path))
     if entry.is_dir:  # guard: folders_in_unit
         code = RefusalCode.LEGACY_LEFTOVER if is_leftover(entry.name) else RefusalCode.SUBDIRECTORIES
         raise Refusal(code, f"{location} holds the directory {entry.name}; {_why(entry)}")

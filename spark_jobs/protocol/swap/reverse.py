@@ -14,12 +14,7 @@ from spark_jobs.core.records.swap_state import SwapState
 from spark_jobs.core.values.model import FileListing, parent
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import (
-    SwapPaths,
-    check_closed,
-    list_originals,
-    list_unit,
-)
+from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_originals, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.legacy import check_nothing_left
 from spark_jobs.protocol.swap.missing_live import check_stays_missing

@@ -113,10 +113,7 @@ COLUMNS: dict[str, Column] = {
     "interval": ("optional fixed_len_byte_array(12) {0} (INTERVAL);", _value(lambda id: f"{id:012}")),
     "time millis": ("optional int32 {0} (TIME_MILLIS);", _value(lambda id: 86_399_999 - id)),
     "time micros": ("optional int64 {0} (TIME_MICROS);", _value(lambda id: 86_399_999_999 - id)),
-    "timestamp millis": (
-        "optional int64 {0} (TIMESTAMP_MILLIS);",
-        _value(lambda id: 1_711_850_400_123 + id),
-    ),
+    "timestamp millis": ("optional int64 {0} (TIMESTAMP_MILLIS);", _value(lambda id: 1_711_850_400_123 + id)),
     "timestamp micros": (
         "optional int64 {0} (TIMESTAMP_MICROS);",
         _value(lambda id: 1_711_850_400_123_456 + id),

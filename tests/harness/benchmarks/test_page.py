@@ -106,10 +106,7 @@ def test_results_of_two_commits_are_told_apart():
 
 
 def test_the_chart_shows_cases_with_something_to_compare():
-    found = {
-        "demo": results("demo", ours=[10.0, 12.0], bare=[5.0]),
-        "query": results("query", before=[1.0]),
-    }
+    found = {"demo": results("demo", ours=[10.0, 12.0], bare=[5.0]), "query": results("query", before=[1.0])}
 
     assert panels(found) == [
         {

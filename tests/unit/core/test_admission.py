@@ -49,10 +49,7 @@ def _unit(draw: st.DrawFn, number: int) -> UnitPlan:
 
 
 limits = st.builds(
-    Options,
-    max_bytes=st.integers(0, 10**6),
-    max_files=st.integers(0, 100),
-    max_units=st.integers(0, 8),
+    Options, max_bytes=st.integers(0, 10**6), max_files=st.integers(0, 100), max_units=st.integers(0, 8)
 )
 
 
@@ -181,7 +178,7 @@ def test_canaries_begin_alone_and_then_the_others() -> None:
 
 def test_after_too_many_failures_none_begins_and_each_says_why() -> None:
     units = [_flagged(2, size) for size in (1, 2, 3)]
-    job = Admission.of(Options(max_failures=1)).ended([UnitOutcome.FAILED])
+    job = Admission.of(Options(max_failures=1, max_files=1)).ended([UnitOutcome.FAILED])
     next_ = job.round(units, NOW)
     assert next_.chosen == []
     assert {unit.decision for unit in next_.waiting} == {Defer("max_failures: 1 units have failed")}

@@ -104,10 +104,7 @@ COMPACTED = LogFigures(NOW - 2 * HOUR, {"a": 4})
     [
         (Conditions(unit_files=11), "trigger_unit_files is 11, and it has 10 files"),
         (Conditions(small_files=21), "trigger_small_files is 21, and the table has 20 small files"),
-        (
-            Conditions(growth=17),
-            "trigger_growth is 17, and 16 files were added since the last compaction",
-        ),
+        (Conditions(growth=17), "trigger_growth is 17, and 16 files were added since the last compaction"),
         (
             Conditions(interval=timedelta(days=1)),
             "trigger_interval is 1d, and the last compaction was 2h ago",

@@ -34,13 +34,7 @@ _BOUNDS = st.one_of(
     )
 )
 _COUNT = st.one_of(st.none(), st.integers(-(2**70), 2**70))
-_LEAF = st.builds(
-    LeafStatistics,
-    _COUNT,
-    _COUNT,
-    st.one_of(st.none(), _BOUNDS),
-    _COUNT,
-)
+_LEAF = st.builds(LeafStatistics, _COUNT, _COUNT, st.one_of(st.none(), _BOUNDS), _COUNT)
 _FIGURES = st.fixed_dictionaries(
     {
         "rows": st.one_of(st.none(), st.integers(0, 2**40)),

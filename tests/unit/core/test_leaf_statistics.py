@@ -86,10 +86,7 @@ THE_SAME = {
     "no bounds on one side": (leaf(6, 1, 9), leaf(6)),
     "signs of zero": (leaf(6, -0.0, 0.0), leaf(6, 0.0, -0.0)),
     "a text cut at four characters": (leaf(6, "Tokyo", "Tokyo"), leaf(6, "Toky", "Tokz", truncated=True)),
-    "cut at two lengths": (
-        leaf(6, "Toky", "Tokz", truncated=True),
-        leaf(6, "Tok", "Tol", truncated=True),
-    ),
+    "cut at two lengths": (leaf(6, "Toky", "Tokz", truncated=True), leaf(6, "Tok", "Tol", truncated=True)),
     "a last character that has none after it is left out": (
         leaf(6, "T\U0010ffff\U0010ffffx", "T\U0010ffff\U0010ffffx"),
         leaf(6, "T", "U", truncated=True),

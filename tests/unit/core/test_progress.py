@@ -76,5 +76,5 @@ def test_a_long_step_logs_how_far_it_is(caplog):
     assert list(with_progress(clock, "listed", Amount(300), [100, 100, 100], Amount)) == [100, 100, 100]
 
     assert [record.message for record in caplog.records] == [
-        "progress: listed 200 of 300 units, about 10 s left",
+        "progress: listed 200 of 300 units, about 10 s left"
     ]

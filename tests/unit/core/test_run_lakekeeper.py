@@ -119,7 +119,6 @@ def test_the_newest_zip_beside_it_runs_the_verb_with_its_words(alone: Path) -> N
             )
     os.utime(alone / "lakekeeper-jobs-0.zip", (0, 2_000_000_000))
     done = _run(alone, "compact", "--table", "a.b")
-    assert (done.stdout.strip(), done.returncode) == (
-        "lakekeeper-jobs-0.zip ['--table', 'a.b']",
-        3,
-    ), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("lakekeeper-jobs-0.zip ['--table', 'a.b']", 3), (
+        done.stderr
+    )

@@ -202,10 +202,7 @@ def test_wrong_usage_ends_with_2(capsys, argv, message):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (
-            ["compact"],
-            "give --table, --tables or --database, or one of these keys in the configuration file",
-        ),
+        (["compact"], "give --table, --tables or --database, or one of these keys in the configuration file"),
         (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
         (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "mutually exclusive"),
         (

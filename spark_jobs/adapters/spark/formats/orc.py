@@ -17,12 +17,7 @@ from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
-from spark_jobs.core.formats.orc_statistics import (
-    OrcColumn,
-    bounded_by_nan,
-    file_statistics,
-    may_hold_nan,
-)
+from spark_jobs.core.formats.orc_statistics import OrcColumn, bounded_by_nan, file_statistics, may_hold_nan
 from spark_jobs.core.formats.orc_types import (
     changed_by_spark,
     check_fields,
