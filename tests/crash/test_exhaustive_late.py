@@ -18,6 +18,7 @@ from tests.crash.late_effects import OPS
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, build
 from tests.crash.simulated_cluster import Client, SimulatedCluster
+from tests.harness.sampling import sampled
 
 NAMES = ("compact", "rollback", "cleanup for good", "cleanup to the trash")
 LATEST = 12
@@ -63,7 +64,7 @@ class LateProof(Proof):
     "delays", [FEW_DELAYS, pytest.param(DELAYS, marks=pytest.mark.full)], ids=("some delays", "all delays")
 )
 @pytest.mark.parametrize("number", range(4), ids=NAMES)
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
+@pytest.mark.parametrize("table", sampled((FLAT, EVENTS), EVENTS))
 def test_each_call_is_late(table: str, number: int, delays: Sequence[int]) -> None:
     act, before = acts(table)[number]
     line = figures(f"{NAMES[number]} {table}", f"late by {len(delays)} of 1 to {delays[-1]} calls")

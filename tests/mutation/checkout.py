@@ -14,6 +14,7 @@ from pathlib import Path
 from demo.services import paths
 from demo.services.processes import own_environ
 from tests.mutation.guards import PRODUCTS
+from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict
 
 #: What the parent's pytest and coverage tell their children is not meant for these; and bytecode spares each run of a
@@ -46,17 +47,22 @@ def _airflow(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of one environment, which go on in a process of their own; see `runner`."""
+    """The runs of one environment, which go on in a process of their own; see `runner`.
+
+    `baseline`: also without any mutation. In `make test`, the suites of these tests do that.
+    """
 
     out: Path
     process: subprocess.Popen[bytes]
+    baseline: bool
 
     @classmethod
-    def start(cls, folder: Path, env: str, ids: Sequence[str]) -> Runs:
+    def start(cls, folder: Path, env: str, ids: Sequence[str], *, baseline: bool) -> Runs:
         checkout, out = make(folder / "checkout"), folder / "out"
         out.mkdir()
         python = paths.env_dir(PROVIDER) / "bin" / "python" if env == "provider" else sys.executable
-        command = [os.fspath(python), "-m", "tests.mutation.runner", os.fspath(out), env, *ids]
+        first = BASELINE if baseline else "mutated"
+        command = [os.fspath(python), "-m", "tests.mutation.runner", os.fspath(out), env, first, *ids]
         with (out / "log").open("wb") as log:
             process = subprocess.Popen(
                 command,
@@ -66,7 +72,7 @@ class Runs:
                 stdout=log,
                 stderr=log,
             )
-        return cls(out, process)
+        return cls(out, process, baseline)
 
     def verdict(self, name: str) -> Verdict:
         """Waits for the run of this name."""

@@ -22,7 +22,8 @@ def runs(
     names = {item.name for item in request.session.items}
     wanted = [mutation for mutation in MUTATIONS if f"{TEST}[{mutation.id}]" in names]
     ids = {env: [m.id for m in wanted if m.env == env] for env in sorted({m.env for m in wanted})}
-    started = {env: Runs.start(tmp_path_factory.mktemp(env), env, ids[env]) for env in ids}
+    thorough = request.config.getoption("--test-set") == "all"
+    started = {env: Runs.start(tmp_path_factory.mktemp(env), env, ids[env], baseline=thorough) for env in ids}
     yield started
     for each in started.values():
         each.stop()

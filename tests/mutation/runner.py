@@ -1,12 +1,13 @@
 """Runs the tests of several mutations, each an edit on disk, one after the other.
 
-    python -m tests.mutation.runner OUT ENV ID ...
+    python -m tests.mutation.runner OUT ENV (baseline | mutated) ID ...
 
 Python, pytest and what the tests import of others are imported once, and each run on the model or of the provider is a
 fork of that: it costs what its tests cost.
 A metastore and a JVM take half a minute to start and cannot be forked, so that the runs on Spark share one process, in
 which only the modules of the jobs and of their tests are forgotten in between. The first run is that of all tests
-without any mutation. Each leaves `<id>.xml`, `<id>.txt` and then `<id>.done` in OUT.
+without any mutation, unless these run in suites of their own beside this one. Each leaves `<id>.xml`, `<id>.txt` and
+then `<id>.done` in OUT.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _WARM = {
 Run = Callable[[Path, str, Sequence[str]], None]
 
 
-def main(out: Path, env: str, ids: Sequence[str]) -> None:
+def main(out: Path, env: str, ids: Sequence[str], *, baseline: bool) -> None:
     chosen = [mutation for mutation in MUTATIONS if mutation.id in ids]
     (out / "tmp").mkdir()
     for name in _WARM.get(env, ()):
@@ -47,7 +48,8 @@ def main(out: Path, env: str, ids: Sequence[str]) -> None:
     pytest.main(["--version"])  # imports pytest's plugins, once for all forks
     with _warm_spark(out) if env == "spark" else nullcontext():
         run = _run_here if env == "spark" else _run_forked
-        _finish(out, BASELINE, run, sorted({test for mutation in chosen for test in mutation.tests}))
+        if baseline:
+            _finish(out, BASELINE, run, sorted({test for mutation in chosen for test in mutation.tests}))
         for mutation in chosen:
             try:
                 with applied(ROOT, mutation):
@@ -111,4 +113,4 @@ def _warm_spark(out: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:])
+    main(Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[4:], baseline=sys.argv[3] == BASELINE)

@@ -140,6 +140,8 @@ def test_what_is_no_session_with_a_driver_is_refused(database: Database) -> None
         api.analyze(object(), table=f"{database}.one")  # type: ignore[arg-type]
 
 
+#: Examples that differ from another one in a value only.
+OTHERS = ("idle for days", "idle for minutes", "any order", "the complete program: old partitions")
 #: The calls of the examples of Paimon's design, in its order, and the partitions that each of them compacts.
 EXAMPLES: list[tuple[str, Callable[[api.CompactBuilder], api.CompactBuilder], str]] = [
     ("everything", lambda builder: builder.with_strategy("full"), "a1 a13 b1 b13 c1 c13"),
@@ -236,7 +238,11 @@ def user_events(spark: SparkSession, database: Database) -> str:
 
 @pytest.mark.one_version
 @pytest.mark.parametrize(
-    ("calls", "compacted"), [each[1:] for each in EXAMPLES], ids=[e[0] for e in EXAMPLES]
+    ("calls", "compacted"),
+    [
+        pytest.param(*each[1:], id=each[0], marks=pytest.mark.full if each[0] in OTHERS else ())
+        for each in EXAMPLES
+    ],
 )
 def test_the_examples_of_paimons_design_run(
     spark: SparkSession,

@@ -73,6 +73,7 @@ def test_columns_in_another_order_or_case_are_the_same_columns(
     assert rows(spark, table) == before
 
 
+@pytest.mark.one_version
 def test_files_of_conflicting_types_are_refused_with_both_types_named(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -103,6 +104,7 @@ def test_the_codec_of_the_files_is_kept(
     assert _codecs(spark, database.path / "codec", file_format) == {codec.upper()}
 
 
+@pytest.mark.one_version
 def test_a_declared_codec_wins_and_the_difference_is_said(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -179,6 +181,7 @@ def test_sort_columns_order_the_rewritten_rows(spark: SparkSession, jobs: Jobs, 
     assert values == sorted(values)
 
 
+@pytest.mark.one_version
 def test_an_unknown_sort_column_is_said_before_anything_is_written(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -192,6 +195,7 @@ def test_an_unknown_sort_column_is_said_before_anything_is_written(
     assert data_files(database.path / "unsorted") == originals
 
 
+@pytest.mark.one_version
 def test_output_files_come_close_to_the_target_size(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -204,6 +208,7 @@ def test_output_files_come_close_to_the_target_size(
     assert rows(spark, table) == before
 
 
+@pytest.mark.one_version
 def test_modes_and_success_markers_are_kept(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     folder = database.path / "modes"
     write_files(spark, database.location("modes"), SMALL)
@@ -217,6 +222,7 @@ def test_modes_and_success_markers_are_kept(spark: SparkSession, jobs: Jobs, dat
     assert {(folder / name).stat().st_mode & 0o777 for name in data_files(folder)} == {0o640}
 
 
+@pytest.mark.one_version
 def test_statistics_are_computed_only_on_request(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     write_files(spark, database.location("stats"), SMALL)
     table = _table(spark, database, "stats", "id INT, v STRING")
@@ -225,6 +231,7 @@ def test_statistics_are_computed_only_on_request(spark: SparkSession, jobs: Jobs
     assert "4 rows" in described["Statistics"]
 
 
+@pytest.mark.one_version
 def test_statistics_of_partitions_are_computed_on_request(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

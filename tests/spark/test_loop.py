@@ -83,6 +83,7 @@ def test_only_flagged_partitions_are_compacted_and_the_others_stay_byte_identica
     assert tree(root) == originals
 
 
+@pytest.mark.one_version
 def test_a_unit_that_was_not_named_is_never_touched(
     spark: SparkSession, jobs: Jobs, database: Database, events: str
 ) -> None:
@@ -132,6 +133,7 @@ def test_rows_added_after_the_compaction_survive_the_rollback(
     assert before <= late
 
 
+@pytest.mark.one_version
 def test_a_table_that_was_overwritten_since_is_not_rolled_back(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, file_format: str
 ) -> None:
@@ -175,6 +177,7 @@ def test_cleanup_frees_the_originals_and_ends_the_rollback(
     assert "cleaned up at" in undone["reason"]
 
 
+@pytest.mark.one_version
 def test_cleanup_without_a_trash_says_how_to_delete_for_good(
     jobs: Jobs, database: Database, flat: str
 ) -> None:
@@ -185,6 +188,7 @@ def test_cleanup_without_a_trash_says_how_to_delete_for_good(
     assert outcomes(jobs("cleanup", "--table", flat, "--skip-trash")) == ["cleaned"]
 
 
+@pytest.mark.one_version
 def test_a_run_asked_for_again_opens_a_new_generation_and_undoes_in_turn(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, file_format: str
 ) -> None:
@@ -204,6 +208,7 @@ def test_a_run_asked_for_again_opens_a_new_generation_and_undoes_in_turn(
     assert before <= grown
 
 
+@pytest.mark.one_version
 def test_a_requested_run_stands_for_its_newest_generation_and_never_for_an_older_one(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, file_format: str
 ) -> None:
@@ -222,6 +227,7 @@ def test_a_requested_run_stands_for_its_newest_generation_and_never_for_an_older
     assert data_files(_root(database, "flat")) == files
 
 
+@pytest.mark.one_version
 def test_a_second_compaction_finds_nothing(jobs: Jobs, flat: str) -> None:
     jobs("compact", "--table", flat)
     report = jobs("compact", "--table", flat)
@@ -229,6 +235,7 @@ def test_a_second_compaction_finds_nothing(jobs: Jobs, flat: str) -> None:
     assert only(report)["run_id"] is None
 
 
+@pytest.mark.one_version
 def test_a_dry_run_writes_nothing(jobs: Jobs, database: Database, events: str) -> None:
     before = tree(database.path)
     report = jobs("compact", "--table", events, "--dry-run")
@@ -237,6 +244,7 @@ def test_a_dry_run_writes_nothing(jobs: Jobs, database: Database, events: str) -
     assert not (database.path / "events" / ".lakekeeper").exists()
 
 
+@pytest.mark.one_version
 def test_names_that_prefix_each_other_never_touch_each_other(
     spark: SparkSession, jobs: Jobs, database: Database, events: str, file_format: str
 ) -> None:

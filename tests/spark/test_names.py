@@ -101,6 +101,7 @@ def test_01_beside_1_under_a_numeric_key_are_two_partitions(
     assert tree(database.path / "padded") == originals
 
 
+@pytest.mark.one_version
 def test_names_that_hold_our_own_markers_are_just_names(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
