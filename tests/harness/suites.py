@@ -59,6 +59,10 @@ ADAPTERS = tuple(
 WITH_ADAPTERS = (*ADAPTERS, "tests/spark/test_hostile_verbs.py")
 
 
+#: A test that hangs is ended later.
+_PATIENT = ("-o", "faulthandler_timeout=1800")
+
+
 def _without(files: Sequence[str]) -> tuple[str, ...]:
     """pytest's options that leave these out."""
     return tuple(word for file in files for word in ("--ignore", file))
@@ -109,7 +113,8 @@ SUITES = (
     Suite("crash steps", "crash", "spark-3.5", STEPS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash beside", "crash", "spark-3.5", BESIDE, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash runs", "crash", "spark-3.5", RUNS, lane=Lane.BACKGROUND, limit=3600),
-    Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
+    # Some of its tests compute for two minutes, and may get a fifth of a processor.
+    Suite("crash late", "crash", "spark-3.5", LATE, _PATIENT, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",), _without(WITH_ADAPTERS), limit=4800),
     Suite("spark 3.5 adapters", "spark", "spark-3.5", WITH_ADAPTERS),
