@@ -111,13 +111,14 @@ class Plan:
     def _command(self, suite: Suite) -> tuple[str, ...]:
         folder = self._folder(suite.slug)
         return (
-            *(str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options),
+            *(str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders),
             *(
                 f"--report-log={self.report_log(suite)}",
                 f"--left-out={folder / 'left.txt'}",
                 f"--test-set={self.test_set}",
             ),
             *("-o", f"cache_dir={folder / 'cache'}", "-o", f"faulthandler_timeout={_DUMP_SECONDS}"),
+            *suite.options,
             *(coverage.OPTIONS if self.covered else ()),
         )
 

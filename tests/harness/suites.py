@@ -59,7 +59,7 @@ ADAPTERS = tuple(
 WITH_ADAPTERS = (*ADAPTERS, "tests/spark/test_hostile_verbs.py")
 
 
-#: A test that hangs is ended later.
+#: The stacks of a test that hangs are dumped later: it may be one that has to wait for a processor.
 _PATIENT = ("-o", "faulthandler_timeout=1800")
 
 
