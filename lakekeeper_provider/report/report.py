@@ -188,9 +188,8 @@ def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
 
 def _hides_a_run(report: Report, refused: Mapping[str, Any]) -> bool:
     """Tell whether a rollback could not read the runs of a table, because another version has written them."""
-    return (
-        report.verb == ROLLBACK and refused.get("code") == "OTHER_VERSION"
-    )  # guard: hidden_runs_of_a_rollback
+    # guard: hidden_runs_of_a_rollback
+    return report.verb == ROLLBACK and refused.get("code") == "OTHER_VERSION"
 
 
 def was_dry_run(report: Report) -> bool:

@@ -46,8 +46,9 @@ def nothing_left(root: str) -> TableReport:
 
 def _clean(job: Job, table: DroppedTable) -> TableReport:
     with session_of(job, table) as session:
+        trusted = table.options.trusted_owners
         with suppress(BrokenLog):  # the journals count
-            log_of(job.services.fs, table.facts, job.services.now).latest()  # guard: log_of_home
+            log_of(job.services.fs, table.facts, job.services.now, trusted).latest()  # guard: log_of_home
         report = clean_up(session)
         if not table.options.dry_run:
             _delete_homes(session)

@@ -49,7 +49,7 @@ def _airflow(folder: Path) -> dict[str, str]:
 class Runs:
     """The runs of one environment, which go on in a process of their own; see `runner`.
 
-    `baseline`: also without any mutation. In `make test`, the suites of these tests do that.
+    `baseline`: also without any mutation, in `make test-all`. In `make test`, the suites of these tests do that.
     """
 
     out: Path

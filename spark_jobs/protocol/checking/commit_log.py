@@ -79,10 +79,9 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     command = hdfs.delete(directory)
     try:
         log.compare(_units(scope))
+        # Of hints only those of another version are a finding: an analysis writes others anew.
         for hints in (AnalysisStore, OpenStore, DeferredStore):
-            hints(
-                services.fs, home, trust
-            ).read()  # only another version's is a finding: an analysis writes it anew
+            hints(services.fs, home, trust).read()
     except OtherVersion as error:
         yield Finding(DamageCode.OTHER_VERSION, directory, str(error))
         return
