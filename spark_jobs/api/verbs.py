@@ -29,7 +29,9 @@ def analyze(
 
     Args:
         spark: a session with Hive support; it stays as it is.
-        table, tables, database: exactly one: `db.table`, several of them, or all tables of a database.
+        table: `db.table`. Exactly one of `table`, `tables` and `database` is given.
+        tables: several of them.
+        database: all tables of a database.
         config_file: path or URI of a YAML or JSON file.
         options: those of the command `analyze`, by their names in the YAML file.
 
@@ -81,7 +83,10 @@ def compact(
     """Rewrite the small files of tables, and keep the originals for a rollback.
 
     Args:
-        table, tables, database, plan: exactly one; `plan` is what `plan` has returned, or the path or URI of its JSON.
+        table: as in `analyze`. Exactly one of `table`, `tables`, `database` and `plan` is given.
+        tables: as in `analyze`.
+        database: as in `analyze`.
+        plan: what `plan` has returned, or the path or URI of its JSON.
         run_id: a name of 1 to 64 letters, digits, `_` and `-`, to which a rollback can refer. A call with the run id of
             a run that was interrupted goes on with it. By default it is made up.
         options: those of the command `compact`, by their names in the YAML file.

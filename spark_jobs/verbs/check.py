@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from spark_jobs.core.messages.damage import damage, reason, render
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import TableOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options.layers import PROPERTY_PREFIX
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
 from spark_jobs.core.values.model import TableName
-from spark_jobs.core.wire.report import TableReport
+from spark_jobs.core.wire.report import Report, TableReport
 from spark_jobs.protocol.checking.journals import readable_tables
 from spark_jobs.protocol.checking.table_check import TableCheck
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
+
+#: Why a table is not checked that has nothing of ours, or is counted as it is.
+_NOT_OURS = {code.name for code in (RefusalCode.VIEW, RefusalCode.BACKUP, RefusalCode.OBJECT_STORE)}
 
 
 def check_table(job: Job, name: TableName) -> TableReport:
@@ -29,6 +33,28 @@ def check_location(job: Job, location: str) -> list[TableReport]:
     root = root_at(job, location)
     tables = readable_tables(job.services, job.layers, root)
     return [_check(job, partial(_unchanged, table)) for table in tables] or [nothing_left(root)]
+
+
+def say_what_is_left(job: Job, report: Report) -> None:
+    """Say whether anything of ours is left in the tables, after the findings of each."""
+    job.show(left_text(report.tables))
+
+
+def left_text(tables: Sequence[TableReport]) -> str:
+    """Return one line about what the tables have of ours. What was not looked at is named."""
+    names = [name for table in tables for name in table.left or ()]
+    properties = sum(name.startswith(PROPERTY_PREFIX) for name in names)
+    unknown = (t for t in tables if t.left is None and t.outcome != TableOutcome.NOTHING)
+    counts = {
+        "hidden directories": len(names) - properties,
+        "backup tables": sum(table.code == RefusalCode.BACKUP.name for table in tables),
+        "properties of tables": properties,
+        "tables that could not be checked": sum(table.code not in _NOT_OURS for table in unknown),
+    }
+    found = [f"{what}: {number}" for what, number in counts.items() if number]
+    if found:
+        return f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them)"
+    return f"nothing of ours is left (tables looked at: {len(tables)})"
 
 
 def _unchanged(table: Table) -> Table:
@@ -51,6 +77,7 @@ def _check(job: Job, read: Callable[[], Table]) -> TableReport:
         format=table.facts.storage.format,
         warnings=list(check.warnings),
         findings=[finding.to_json() for finding in findings],
+        left=check.left,
     )
 
 

@@ -13,7 +13,7 @@ from spark_jobs.core.rules.strategy import FULL
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
-from spark_jobs.protocol.execution.rounds import held_bytes
+from spark_jobs.protocol.execution.rounds import held_by
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.planner import Planner, WantedUnits
 from spark_jobs.verbs.analyze import PLANNED
@@ -37,9 +37,8 @@ def dry_run(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
 
 def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> TableReport:
     plan = Planner(session.table, wanted).plan(footers=True)
-    report = replace(
-        plan.report(), held_bytes=held_bytes(session.runs()), options=options_of(session.options)
-    )
+    held = held_by(session.runs())
+    report = replace(plan.report(), **held.report(), options=options_of(session.options))
     pace = learned_pace(
         log_of(session.services.fs, session.facts, session.services.now, session.options.trusted_owners)
     )

@@ -9,7 +9,7 @@ from spark_jobs.core.options.option import ANALYZE, CHECK, CLEANUP, COMPACT, FOR
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport
 from spark_jobs.verbs.analyze import analyze_table
-from spark_jobs.verbs.check import check_location, check_table
+from spark_jobs.verbs.check import check_location, check_table, say_what_is_left
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
@@ -46,5 +46,5 @@ VERBS: Mapping[str, Verb] = {
     CLEANUP: Verb(cleanup_table, cleanup_location),
     HISTORY: Verb(history_table),
     FORGET: Verb(forget_table, forget_location),
-    CHECK: Verb(check_table, check_location),
+    CHECK: Verb(check_table, check_location, finish=say_what_is_left),
 }

@@ -67,7 +67,7 @@ def originals_deleted(sim: SimulatedCluster) -> None:
 
 
 def originals_moved_back(sim: SimulatedCluster) -> None:
-    """As docs/manual-restore.md has it, with rows of a writer since."""
+    """As docs/safety/manual-restore.md has it, with rows of a writer since."""
     place = originals(sim)
     sim.tree.rename(LIVE, f"{HOME}/by-hand")
     sim.tree.rename(place, LIVE)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from spark_jobs.core.messages.damage import DamageCode
 from spark_jobs.core.records import journal
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.checked import check, codes, findings, obey
 from tests.crash.fault_injection import Fault, Killed, Point
@@ -30,7 +32,7 @@ from tests.crash.oracle import check as lost
 from tests.crash.planted_damage import DAY, PLANTS, Plant, first_file, rewritten_rows_exchanged
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_copied_tables import restored_from_copy
+from tests.crash.test_copied_tables import declare, restored_from_copy
 from tests.crash.test_planted_journals import places, swap
 from tests.crash.test_planted_journals import plant as plant_journal
 
@@ -70,6 +72,33 @@ def test_findings_are_printed(done: SimulatedCluster, capsys: pytest.CaptureFixt
     assert "sales.flat: 1 of damage, 0 notices" in shown
     assert f"damage  ORIGINALS_MISSING  {place}" in shown
     assert "command: lakekeeper forget --table sales.flat --run-id r1 --yes" in shown
+
+
+def test_it_ends_with_what_is_left_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    sim, name = build(), TableName.parse(FLAT)
+
+    def said() -> str:
+        return capsys.readouterr().out.splitlines()[-1]
+
+    def of_database() -> list[dict[str, Any]]:
+        tables: list[dict[str, Any]] = run(sim.client(), "check", "--database", name.database)["tables"]
+        return tables
+
+    of_database()
+    assert said().startswith("nothing of ours is left (")
+    compact(sim.client(), FLAT)
+    known = sim.metastore.get(name)
+    declare(sim, FLAT, "lakekeeper.enabled", "true")
+    (table,) = (table for table in of_database() if table["table"] == FLAT)
+    assert table["left"] == [HOME, "lakekeeper.enabled"]
+    assert "hidden directories: 1, backup tables: 1, properties of tables: 1" in said()
+    clean_up(sim)
+    sim.metastore.put(name, known)
+    of_database()
+    assert "left of ours: hidden directories: 1 (" in said()
+    sim.tree.remove(HOME, recursive=True)
+    of_database()
+    assert said().startswith("nothing of ours is left (")
 
 
 @pytest.mark.parametrize("name", [name for name, plant in PLANTS.items() if plant.obeyed])

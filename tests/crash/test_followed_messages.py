@@ -102,7 +102,7 @@ def test_outdated_originals_are_not_put_back_where_the_live_directory_was_delete
     tear(sim, "r1")
     sim.tree.remove(LIVE, recursive=True)
     text = twice(sim, *CLEAN)
-    assert "docs/manual-restore.md" in text
+    assert "docs/safety/manual-restore.md" in text
     follow(sim, text)
     assert sim.tree.find(LIVE) is None
 

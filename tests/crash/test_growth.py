@@ -9,8 +9,8 @@ from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.settled import DAY, add_files, history, names_in
 from tests.crash.simulated_cluster import SimulatedCluster
 
-#: What docs/design.md says: names in a home of one unit, while one run holds originals and one ended less than a day
-#: ago, and names for each further run that holds originals.
+#: What docs/design/planning.md says: names in a home of one unit, while one run holds originals and one ended less than
+#: a day ago, and names for each further run that holds originals.
 NAMES, NAMES_PER_RUN = 80, 25
 
 

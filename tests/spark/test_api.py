@@ -22,6 +22,7 @@ _OWN = {
     *("run_id", "started", "ended", "phases", "seconds", "at", "backup_table", "table", "location"),
     *("fingerprint", "bytes_after", "before", "after"),
     *("namenode_calls", "namenode_calls_per_second", "small_file_writers", "files_per_day"),
+    *("held_since", "left"),
 }
 
 

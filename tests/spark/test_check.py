@@ -73,6 +73,32 @@ def test_what_is_sound_is_silent_and_is_not_changed(
     assert codes(jobs("check", "--table", compacted)) == []
 
 
+def test_after_the_steps_of_leaving_nothing_of_ours_is_left(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    events: str,
+    compacted: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """docs/guides/leaving.md: one table keeps the compacted files, the other one gets its originals back."""
+    spark.sql(f"ALTER TABLE {events} SET TBLPROPERTIES ('lakekeeper.enabled'='true')")
+    assert jobs("compact", "--table", events)["exit_code"] == 0
+    assert jobs("rollback", "--table", events)["exit_code"] == 0
+    assert jobs("cleanup", "--table", events, "--older-than", "0s", "--skip-trash")["exit_code"] == 0
+    assert jobs("cleanup", "--table", compacted, "--older-than", "0s", "--skip-trash")["exit_code"] == 0
+    checked = {
+        table["table"]: table["left"] for table in jobs("check", "--database", str(database))["tables"]
+    }
+    assert "lakekeeper.enabled" in checked[events]
+    for left in (name for names in checked.values() for name in names if name.startswith("file:")):
+        shutil.rmtree(local(left))
+    spark.sql(f"ALTER TABLE {events} UNSET TBLPROPERTIES ('lakekeeper.enabled')")
+    capfd.readouterr()
+    assert jobs("check", "--database", str(database))["exit_code"] == 0
+    assert "nothing of ours is left" in capfd.readouterr().out
+
+
 def test_partitions_are_checked_too(jobs: Jobs, database: Database, events: str) -> None:
     assert jobs("compact", "--table", events)["exit_code"] == 0
     assert codes(jobs("check", "--database", str(database), "--read-data")) == []

@@ -49,7 +49,7 @@ def show_warnings_only(spark: SparkSession) -> None:
         log4j = context._jvm.org.apache.logging.log4j
         if log4j.LogManager.getRootLogger().isInfoEnabled():
             context.setLogLevel("WARN")
-            log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)
+        log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)
     except (Py4JError, TypeError) as error:
         # Another logging library than Spark's own. Its level is no reason to fail a job.
         log.debug("the level of Java's log could not be set: %s", error)

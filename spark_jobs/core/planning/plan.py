@@ -20,6 +20,7 @@ from spark_jobs.core.options.selection import PartitionSpec, text_of
 from spark_jobs.core.planning.survey import SurveyedUnit
 from spark_jobs.core.planning.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.planning.unit_plan import Inputs, UnitPlan
+from spark_jobs.core.records.held import Held
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.rules.file_origins import Origins
 from spark_jobs.core.rules.strategy import FULL, Choice, choose
@@ -57,6 +58,7 @@ class TablePlan:
         canary: the units are the first ones of the job, which have to prove themselves.
         origins: who makes the small files; None in the plan of a compaction.
         reason: why the table has no units, although it seems to have some.
+        held: what the ended runs of the table hold, as their closing records say.
     """
 
     facts: TableFacts
@@ -73,6 +75,7 @@ class TablePlan:
     reason: str | None = None
     notes: tuple[str, ...] = ()
     canary: bool = False
+    held: Held = field(default_factory=Held)
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
@@ -177,4 +180,5 @@ class TablePlan:
             small_file_writers=origins.writers if origins else None,
             files_per_day=origins.files_per_day if origins else None,
             listed_units=origins.listed_units if origins else None,
+            **self.held.report(),
         )

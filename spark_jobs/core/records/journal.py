@@ -121,6 +121,7 @@ class RunState:
         directory_id: the identity of the run's directory.
         stamp: the start of the run in seconds since the epoch, as in the names of its working directories.
         seconds: how long the attempt took that has finished the run; None if it is not known.
+        finished: when the compaction has ended; None if it has not.
     """
 
     table: str
@@ -136,6 +137,7 @@ class RunState:
     user: str | None = None
     stamp: str = ""
     seconds: float | None = None
+    finished: datetime | None = None
 
     @property
     def has_open_intent(self) -> bool:
@@ -208,7 +210,8 @@ def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunSt
     if record.kind == LEFT:
         return replace(state, entered=False)
     if record.kind == FINISHED:
-        return replace(state, entered=False, outcome=body["outcome"], seconds=_seconds(body))
+        ended = replace(state, entered=False, outcome=body["outcome"], seconds=_seconds(body))
+        return replace(ended, finished=record.filed or record.at)
     if record.kind == BACKUP:
         return replace(state, backup_table=body["backup_table"])
     if record.kind == PREPARED:

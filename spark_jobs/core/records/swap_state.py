@@ -1,4 +1,4 @@
-"""The swap state, which follows from the locations of the directories (docs/design.md, section 5).
+"""The swap state, which follows from the locations of the directories (docs/design/protocol.md).
 
 Only identities decide, never the return codes of calls.
 """

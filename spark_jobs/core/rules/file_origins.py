@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,18 +17,20 @@ from spark_jobs.core.values.other_writers import is_flag, is_hidden
 
 _DAYS = 7
 _DAY_MS = 86_400_000
+_SLOT_MS = 600_000
 #: This many of the newest small files count if none is from the last days.
 _NEWEST = 1000
 #: This many pairs of owner and pattern are told apart. Names without any pattern could be as many as the files.
 _PAIRS = 10_000
 _SHOWN = 5
 _OTHER = "*"
-#: What differs between the files of one writer: UUIDs, Hive's numbers of tasks, hexadecimal and decimal numbers. Up to
-#: three digits that end a word stay: `c000`, `lz4`.
+#: What differs between the files of one writer: UUIDs, Hive's numbers of tasks, Spark's numbers of files (`c000`),
+#: hexadecimal and decimal numbers. Other digits that end a word stay, up to three: `lz4`.
 _VARYING = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|(?P<hive>\A\d{6}_\d+)"
     r"|(?<![0-9a-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9a-z])"
+    r"|(?<=[-.]c)\d{3}(?![0-9a-z])"
     r"|(?<![0-9a-z])\d+|\d{4,}",
     re.IGNORECASE,
 )
@@ -63,11 +65,38 @@ class Origins:
     listed_units: int
 
 
-@dataclass
+#: By owner, the times in which our own jobs wrote files of the table, in ms since the epoch.
+Spans = Mapping[str, Sequence[tuple[int, int]]]
+
+
+@dataclass(frozen=True)
 class _Count:
     files: int = 0
     bytes: int = 0
     newest: int = 0
+
+
+class _Files:
+    """Some files, counted by the ten minutes in which they were written: no more is kept of each of them."""
+
+    def __init__(self) -> None:
+        self._slots: dict[int, _Count] = {}
+
+    def add(self, length: int, mtime: int) -> None:
+        slot = mtime // _SLOT_MS
+        before = self._slots.get(slot, _Count())
+        self._slots[slot] = _Count(before.files + 1, before.bytes + length, max(before.newest, mtime))
+
+    def of_others(self, spans: Sequence[tuple[int, int]]) -> _Count:
+        """Return the figures of the files that were not written in these times."""
+        ours = [(begin // _SLOT_MS, end // _SLOT_MS) for begin, end in spans]
+        kept = [
+            count
+            for slot, count in self._slots.items()
+            if not any(first <= slot <= last for first, last in ours)
+        ]
+        newest = max((count.newest for count in kept), default=0)
+        return _Count(sum(count.files for count in kept), sum(count.bytes for count in kept), newest)
 
 
 class FileOrigins:
@@ -81,8 +110,10 @@ class FileOrigins:
     def __init__(self, small_file: int, now: int) -> None:
         self._small_file = small_file
         self._since, self._future = now - _DAYS * _DAY_MS, now + _DAY_MS
-        self._units = self._recent_files = 0
-        self._recent: dict[tuple[str, str], _Count] = {}
+        self._units = 0
+        #: All files of the last days by owner, and the small ones by owner and pattern.
+        self._recent: dict[str, _Files] = {}
+        self._recent_small: dict[tuple[str, str], _Files] = {}
         #: The newest small files, as a heap: mtime, owner, name, length.
         self._newest: list[tuple[int, str, str, int]] = []
         self._lock = threading.Lock()
@@ -96,14 +127,14 @@ class FileOrigins:
                 recent = self._since <= file.mtime <= self._future
                 small = file.length < self._small_file
                 if (recent or small) and _is_data(file):
-                    self._recent_files += recent
-                    if small:
-                        self._add_small(file, recent)
+                    self._add(file, recent, small)
 
-    def _add_small(self, file: ListedFile, recent: bool) -> None:
+    def _add(self, file: ListedFile, recent: bool, small: bool) -> None:
         if recent:
-            _add(self._recent, file.owner, file.name, file.length, file.mtime)
-        elif not self._recent:
+            self._recent.setdefault(file.owner, _Files()).add(file.length, file.mtime)
+        if recent and small:
+            _of(self._recent_small, file.owner, file.name).add(file.length, file.mtime)
+        elif small:  # remembered beside recent ones, which may all turn out to be ours
             # One in the future must not hide the newest files.
             known = (file.mtime if file.mtime <= self._future else 0, file.owner, file.name, file.length)
             if len(self._newest) < _NEWEST:
@@ -111,33 +142,38 @@ class FileOrigins:
             else:
                 heapq.heappushpop(self._newest, known)
 
-    def origins(self) -> Origins:
-        """Return what is known after the last unit."""
+    def origins(self, ours: Spans | None = None) -> Origins:
+        """Return what is known after the last unit, without the files that our own jobs have written."""
+        spans = ours or {}
         with self._lock:
-            counts = self._recent or self._by_newest()
-            ordered = sorted(counts.items(), key=lambda item: (-item[1].files, -item[1].bytes, item[0]))
-            per_day = round(self._recent_files / _DAYS, 1) if self._units else None
+            small = _counted(self._recent_small, spans) or _counted(self._by_newest(), spans)
+            ordered = sorted(small.items(), key=lambda item: (-item[1].files, -item[1].bytes, item[0]))
+            recent = sum(files.of_others(spans.get(owner, ())).files for owner, files in self._recent.items())
+            per_day = round(recent / _DAYS, 1) if self._units else None
             return Origins(tuple(_row(*item) for item in ordered[:_SHOWN]), per_day, self._units)
 
-    def _by_newest(self) -> dict[tuple[str, str], _Count]:
-        counts: dict[tuple[str, str], _Count] = {}
+    def _by_newest(self) -> dict[tuple[str, str], _Files]:
+        found: dict[tuple[str, str], _Files] = {}
         for mtime, owner, name, length in self._newest:
-            _add(counts, owner, name, length, mtime)
-        return counts
+            _of(found, owner, name).add(length, mtime)
+        return found
+
+
+def _counted(found: Mapping[tuple[str, str], _Files], spans: Spans) -> dict[tuple[str, str], _Count]:
+    counts = {key: files.of_others(spans.get(key[0], ())) for key, files in found.items()}
+    return {key: count for key, count in counts.items() if count.files}
 
 
 def pattern(name: str) -> str:
-    """Return what the files of one writer have in common: `part-*-*-c000.snappy.parquet`, `000000_*`."""
+    """Return what the files of one writer have in common: `part-*-*-c*.snappy.parquet`, `000000_*`."""
     return _VARYING.sub(lambda match: "000000_*" if match["hive"] else "*", name)
 
 
-def _add(counts: dict[tuple[str, str], _Count], owner: str, name: str, length: int, mtime: int) -> None:
+def _of(found: dict[tuple[str, str], _Files], owner: str, name: str) -> _Files:
     key = (owner, pattern(name))
-    if key not in counts and len(counts) >= _PAIRS:
+    if key not in found and len(found) >= _PAIRS:
         key = (owner, _OTHER)
-    count = counts.setdefault(key, _Count())
-    count.files, count.bytes = count.files + 1, count.bytes + length
-    count.newest = max(count.newest, mtime)
+    return found.setdefault(key, _Files())
 
 
 def _is_data(file: ListedFile) -> bool:

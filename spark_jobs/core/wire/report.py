@@ -27,7 +27,7 @@ _BAD_TABLES = {
 }
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = (
-    *("partition_types", "held_bytes", "history", "snapshots", "findings"),
+    *("partition_types", "held_bytes", "held_runs", "held_since", "history", "snapshots", "findings", "left"),
     *("small_file_writers", "files_per_day", "listed_units", "options"),
 )
 #: Fields of a unit that are left out where they are None.
@@ -118,15 +118,17 @@ class UnitReport:
 class TableReport:
     """The part of the report for one table.
 
-    Only the verb `history` sets `history` and, on request, `snapshots`; only `check` sets `findings`.
+    Only the verb `history` sets `history` and, on request, `snapshots`; only `check` sets `findings` and `left`.
 
     Attributes:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
-        held_bytes: after a compaction, the bytes of originals that the table keeps.
+        held_bytes, held_runs, held_since: in an analysis, a plan and a compaction, the bytes of originals that the
+            table keeps, how many compactions can be rolled back for it, and when the oldest of them began.
         small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis and a plan. See
             docs/wire.md.
         options: those by which a plan was made; a compaction of this plan takes them.
+        left: what the table has of ours: hidden directories by their URIs, and its properties by their names.
     """
 
     table: str
@@ -144,9 +146,12 @@ class TableReport:
     units: Sequence[UnitReport] = ()
     warnings: Sequence[str] = ()
     held_bytes: int | None = None
+    held_runs: int | None = None
+    held_since: str | None = None
     history: Sequence[dict[str, Any]] | None = None
     snapshots: Sequence[dict[str, Any]] | None = None
     findings: Sequence[dict[str, Any]] | None = None
+    left: Sequence[str] | None = None
     small_file_writers: Sequence[dict[str, Any]] | None = None
     files_per_day: float | None = None
     listed_units: int | None = None

@@ -122,7 +122,7 @@ class Scope:
 
     def rollback(self, run: Run) -> str:
         if self.table.dropped:
-            return "the steps of docs/manual-restore.md"
+            return "the steps of docs/safety/manual-restore.md"
         return verbs.rollback(self.table.target, run.run_id)
 
     def forget(self, run: Run) -> str:

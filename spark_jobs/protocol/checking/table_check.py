@@ -6,11 +6,12 @@ while it was looked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.options.layers import PROPERTY_PREFIX
 from spark_jobs.core.records import journal
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
@@ -64,12 +65,14 @@ class TableCheck:
         read_data: compare the rows of originals and rewritten files.
         warnings: what else a person should know.
         runs: the number of runs that were checked.
+        left: what the table has of ours: hidden directories by their URIs, and its properties by their names.
     """
 
     read: Callable[[], Table]
     read_data: bool = False
     warnings: list[str] = field(default_factory=list)
     runs: int = 0
+    left: Sequence[str] = ()
     _compared: dict[tuple[str, str], list[Finding]] = field(default_factory=dict)
 
     def findings(self) -> list[Finding]:
@@ -113,6 +116,8 @@ class TableCheck:
         runs = ReadableRuns(table)
         own = runs.own()
         self.runs = len(own)
+        properties = (key for key in table.facts.properties if key.startswith(PROPERTY_PREFIX))
+        self.left = [*sorted(set(runs.homes)), *sorted(properties)]
         scope = Scope(
             table, own, runs.unknown_ids(), dict(runs.left_in_copies), runs.only_originals(), runs.of_others
         )

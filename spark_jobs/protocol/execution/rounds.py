@@ -7,7 +7,7 @@ need no compaction, or is refused when its footers are read, units that were def
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from spark_jobs.core.options.definitions import writer_rules
@@ -15,7 +15,7 @@ from spark_jobs.core.planning.admission import Round
 from spark_jobs.core.planning.decisions import Rewrite
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
-from spark_jobs.core.records import journal
+from spark_jobs.core.records.held import Held, held_in
 from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.wire.report import UnitReport
@@ -39,7 +39,7 @@ class TableState:
         earlier: the directories of this run that earlier attempts have left.
         recovered: the unfinished ones among them, by home. They are entered, and their units that were written and
             verified are ready to be swapped.
-        held_bytes: the bytes of originals that the other runs of the table keep.
+        held: what the other runs of the table hold.
         resumed_settled: the run is resumed, and has no directories any more.
     """
 
@@ -47,7 +47,7 @@ class TableState:
     run_id: str
     earlier: Sequence[Run]
     recovered: Mapping[Home, RecoveredRun]
-    held_bytes: int = 0
+    held: Held = field(default_factory=Held)
     resumed_settled: bool = False
 
     def by_clocks(self, clocks: Sequence[datetime]) -> TableState:
@@ -155,9 +155,10 @@ def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
     return planned if planned is None or report.files is None else report.amount
 
 
-def held_bytes(runs: Iterable[Run]) -> int:
-    """Return the bytes of the originals that these runs keep."""
-    return sum(unit.swap.originals.bytes for run in runs for unit in run.current().of_kind(journal.COMMITTED))
+def held_by(runs: Iterable[Run]) -> Held:
+    """Return what these runs hold."""
+    states = ((run.run_id, run.current()) for run in runs)
+    return Held.of((run_id, held_in(state), state.started) for run_id, state in states)
 
 
 def reserved_bytes(runs: Iterable[Run]) -> int:

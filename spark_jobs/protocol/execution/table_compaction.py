@@ -22,7 +22,7 @@ from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.remembered import note_undone, remember, reports
 from spark_jobs.protocol.execution.rollback import Rollback
-from spark_jobs.protocol.execution.rounds import Rounds, TableState, held_bytes, reserved_bytes
+from spark_jobs.protocol.execution.rounds import Rounds, TableState, held_by, reserved_bytes
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import (
     UnitResult,
@@ -104,7 +104,7 @@ class TableCompaction:
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         self._session.notes += [text for text in plan.notes if text not in self._session.notes]
         self._count(earlier)
-        held = held_bytes(run for run in runs if run.run_id != run_id)
+        held = held_by(run for run in runs if run.run_id != run_id)
         plan = self._admitted(plan, reserved_bytes(runs), len(_committed(earlier)))
         if self._options.deadline and plan.flagged:
             log = log_of(self._services.fs, plan.facts, self._services.now, plan.options.trusted_owners)
@@ -136,7 +136,7 @@ class TableCompaction:
     def _report_nothing(self, start: TableState) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
         note_undone(self._session, start)
-        report = replace(start.plan.report(), held_bytes=start.held_bytes)
+        report = replace(start.plan.report(), **start.held.report())
         units = [*report.units, *self._session.unresolved]
         run_id = start.run_id if start.resumed_settled else report.run_id
         report = replace(report, run_id=run_id, units=units, warnings=list(self._session.notes))
@@ -185,7 +185,7 @@ class TableCompaction:
             start.plan.report(),
             run_id=start.run_id,
             codec=codecs.most_common(1)[0][0] if codecs else None,
-            held_bytes=start.held_bytes + held_bytes(runs.values()),
+            **start.held.plus(held_by(runs.values())).report(),
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
         now = reports(start, results)
@@ -274,7 +274,7 @@ class TableCompaction:
         return replace(
             with_units(report, restored),
             outcome=TableOutcome.FAILED,
-            held_bytes=start.held_bytes + held_bytes(runs.values()),
+            **start.held.plus(held_by(runs.values())).report(),
             reason=f"a unit failed, and on_failure is 'undo': {describe_restored(restored)}",
             warnings=unique(report.warnings, warnings),
         )

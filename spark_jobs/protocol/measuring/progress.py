@@ -47,7 +47,7 @@ class Progress:
         if total.bytes:
             parts += [f"{human(done.bytes)} of {human(total.bytes)}", f"{human(done.bytes / seconds)}/s"]
         part = done.bytes / total.bytes if total.bytes else done.units / total.units
-        if part:
+        if part and done.units < total.units:
             parts.append(f"about {duration(seconds / part - seconds)} left")
         return ", ".join(parts)
 

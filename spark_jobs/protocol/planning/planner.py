@@ -12,6 +12,7 @@ from spark_jobs.core.planning.decisions import Fail, Leave
 from spark_jobs.core.planning.ordering import ordered
 from spark_jobs.core.planning.plan import TablePlan, all_not_found
 from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.held import EndedRun, Held, writing_times
 from spark_jobs.core.rules import eligibility
 from spark_jobs.core.rules.bucket_files import bucket_warnings
 from spark_jobs.core.rules.file_origins import FileOrigins
@@ -131,7 +132,7 @@ class Planner:
         rules = self._table.writer_rules([self._services.now()], future.add)
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
-        units, warnings = self._with_unfinished_runs(units)
+        units, warnings, ended = self._with_unfinished_runs(units)
         if any(unit.flagged for unit in units):
             warnings += ignored_properties(file_format, self._table.facts.properties)
             warnings += bucket_warnings(self._table.facts, options.bucketing)
@@ -145,7 +146,7 @@ class Planner:
             rules,
             tuple(warnings),
             self._services.rewriter.slots,
-            origins.origins() if origins else None,
+            origins.origins(writing_times(ended)) if origins else None,
             reason=self._not_registered(),
             notes=(
                 *([WarningCode.PARTITION_NOT_FOUND.text(all_not_found(gone))] if gone else []),
@@ -153,7 +154,8 @@ class Planner:
                 *self._due.warnings,
             ),
         )
-        plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
+        plan = replace(plan, why_full=self._table.why_full, held=Held.of_ended(ended))
+        plan = check_hdfs_constraints(self._services, plan)
         self._check_single(plan.units)
         return plan
 
@@ -252,8 +254,10 @@ class Planner:
         with self._services.pool(_LISTING_THREADS) as pool:
             return planner.plan(chosen, pool)
 
-    def _with_unfinished_runs(self, units: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[str]]:
-        """Return the units and warnings, with the effect of unfinished runs.
+    def _with_unfinished_runs(
+        self, units: Sequence[UnitPlan]
+    ) -> tuple[list[UnitPlan], list[str], list[EndedRun]]:
+        """Return the units and warnings, with the effect of unfinished runs, and the ended runs.
 
         A unit that a run has left between the two renames of a swap looks missing or healthy, and must be recovered.
         """
@@ -279,7 +283,5 @@ class Planner:
             used = in_use(other, unit.unit.location) if unit.flagged else None
             unit = unit.refused(used) if used else unit
             planned.append(UnitPlan(unit.unit, Fail(gone)) if gone else unit)
-        return planned, [
-            *(WarningCode.RUN_UNFINISHED.text(unfinished_warning(run)) for run in own),
-            *runs.notes,
-        ]
+        unfinished_runs = (WarningCode.RUN_UNFINISHED.text(unfinished_warning(run)) for run in own)
+        return planned, [*unfinished_runs, *runs.notes], runs.ended

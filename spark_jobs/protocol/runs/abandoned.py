@@ -40,7 +40,7 @@ def _delete(fs: FileSystem, directory: Status, before: int) -> str | None:
         if other:  # guard: abandoned_holds_nothing_else
             return WarningCode.JOURNAL_MISSING.text(
                 f"{directory.path} has no journal, but holds {other}: if its journal was deleted, it may hold"
-                " originals. Nothing in it is deleted; docs/manual-restore.md says how to restore originals"
+                " originals. Nothing in it is deleted; docs/safety/manual-restore.md says how to restore originals"
             )
         fs.delete_tree(directory.path)
     except OSError as error:

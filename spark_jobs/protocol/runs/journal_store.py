@@ -13,6 +13,7 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import OutOfPlace, Unsafe
 from spark_jobs.core.records import journal
+from spark_jobs.core.records.held import closing_fields
 from spark_jobs.core.records.journal import Record, RunState
 from spark_jobs.core.records.journal_bounds import uri_path, within
 from spark_jobs.core.records.record_files import check_length
@@ -144,7 +145,7 @@ class Journal:
             raise Unsafe(
                 f"{self.path} has {len(published)} records, and the last one has the number {max(published)}: records"
                 " are missing; nothing is changed. Restore their files from the trash or a snapshot, or follow"
-                " docs/manual-restore.md"
+                " docs/safety/manual-restore.md"
             )
         return published
 
@@ -248,18 +249,21 @@ class Run:
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
     """Publish the record that closes the directories of a run.
 
-    It says whether an intent is open, and names all homes of the run. So another job need not read all records to find
-    them: nothing else leads to a home whose partition was dropped. The directory in the table's own home comes last,
-    and its record counts for the others too.
+    It says whether an intent is open and what the directory holds, and names all homes of the run. So another job need
+    not read all records to find them: nothing else leads to a home whose partition was dropped. The directory in the
+    table's own home comes last, and its record counts for the others too.
     """
     has_open_intent = False
     for run in sorted(runs, key=lambda run: parent(run.directory) in run.state.homes[:1]):
         state = run.current()
         has_open_intent = has_open_intent or state.has_open_intent
         if state.entered:
-            run.journal.append(
-                kind, has_open_intent=has_open_intent, homes=list(state.homes), home_id=state.home_id, **body
-            )
+            fields = {
+                "has_open_intent": has_open_intent,
+                "homes": list(state.homes),
+                "home_id": state.home_id,
+            }
+            run.journal.append(kind, **fields, **closing_fields(state), **body)
 
 
 def next_run_id(run_id: str, existing: Iterable[Run | SettledRun]) -> str:

@@ -9,7 +9,8 @@ from spark_jobs.core.messages.errors import OutOfPlace, Refusal, UnreadableRun, 
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.remedies import runs
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.records.journal import INTENTS
+from spark_jobs.core.records.held import EndedRun
+from spark_jobs.core.records.journal import INTENTS, Record
 from spark_jobs.core.records.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.records.settled_runs import SettledRun
 from spark_jobs.core.rules.eligibility import TableFacts, may_have_runs
@@ -68,6 +69,8 @@ class TableRuns:
         self._copied: dict[str, str] = {}
         #: By unit key, the path of its originals if they were copied between the renames of a swap.
         self.left_in_copies: dict[str, str] = {}
+        #: The ended runs that `unfinished` has found.
+        self.ended: list[EndedRun] = []
         #: Run directories without a record, by path: of a run that is being opened, or created again by late tasks.
         self.without_records: dict[str, Status] = {}
 
@@ -161,11 +164,17 @@ class TableRuns:
             if closing.home_id != identity:  # guard: copied_closing
                 self._note(directory.path)
                 return ()
+            self._add_ended(directory, last)
             return closing.homes  # guard: homes_by_journal
         run = self._run(directory, identity)
         if run is not None and run.state.unfinished:
             runs.append(run)
         return run.state.homes if run else ()
+
+    def _add_ended(self, directory: Status, last: Record | None) -> None:
+        parsed = RunDirectory.parse(directory.name)
+        ended = EndedRun.of(parsed.run_id, directory.owner, last) if parsed and last else None
+        self.ended += [ended] if ended and ended.is_of(self._table, self._location) else []
 
     def _run(self, directory: Status, identity: str | None) -> Run | None:
         """Return the run in a directory; None if it has no record yet, or came with a copy."""

@@ -32,18 +32,9 @@ def origins(*units: list[File]) -> file_origins.Origins:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
-            "part-00000-8b0e61c8-4f3a-4d31-abcd-0123456789ab-c000.snappy.parquet",
-            "part-*-*-c000.snappy.parquet",
-        ),
-        (
-            "part-00000-8b0e61c8-4f3a-4d31-abcd-0123456789ab.c000.snappy.parquet",
-            "part-*-*.c000.snappy.parquet",
-        ),
-        (
-            "part-00003-tid-42-8b0e61c8-4f3a-4d31-abcd-0123456789ab-7-1-c000.txt",
-            "part-*-tid-*-*-*-*-c000.txt",
-        ),
+        ("part-00000-8b0e61c8-4f3a-4d31-abcd-0123456789ab-c000.snappy.parquet", "part-*-*-c*.snappy.parquet"),
+        ("part-00000-8b0e61c8-4f3a-4d31-abcd-0123456789ab.c000.snappy.parquet", "part-*-*.c*.snappy.parquet"),
+        ("part-00003-tid-42-8b0e61c8-4f3a-4d31-abcd-0123456789ab-7-1-c000.txt", "part-*-tid-*-*-*-*-c*.txt"),
         ("000123_0", "000000_*"),
         ("000123_0_copy_12.orc", "000000_*_copy_*.orc"),
         ("part-r-00001.gz", "part-r-*.gz"),
@@ -72,7 +63,7 @@ def test_the_writers_of_the_last_days_come_with_the_most_files_first() -> None:
         == (
             {
                 "owner": "etl",
-                "pattern": "part-*-c000.parquet",
+                "pattern": "part-*-c*.parquet",
                 "files": 4,
                 "bytes": 8,
                 "newest": "2026-02-23T23:00:00Z",
@@ -87,6 +78,27 @@ def test_the_writers_of_the_last_days_come_with_the_most_files_first() -> None:
         )[::-1]
     )
     assert (found.files_per_day, found.listed_units) == (round(8 / 7, 1), 4)
+
+
+def test_what_our_own_jobs_have_written_does_not_count() -> None:
+    counted = FileOrigins(SMALL, NOW)
+    counted.add_unit([File("part-1", 10, NOW - 5 * HOUR), File("part-2", 10, NOW - HOUR, "hive")])
+    counted.add_unit([File("part-3", 10, NOW - HOUR), File("part-4", SMALL, NOW - HOUR)])
+    found = counted.origins({"etl": [(NOW - 90 * 60_000, NOW - 30 * 60_000)]})
+    assert [(writer["owner"], writer["files"]) for writer in found.writers] == [("etl", 1), ("hive", 1)]
+    assert found.files_per_day == round(2 / 7, 1)
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_where_all_new_files_are_ours_the_older_ones_tell_in_whatever_order_they_are_listed(
+    ours_first: bool,
+) -> None:
+    new, old = [File("part-1")], [File(f"a-{n}", 10, NOW - 30 * 24 * HOUR, "loader") for n in range(50)]
+    counted = FileOrigins(SMALL, NOW)
+    for files in (new, old) if ours_first else (old, new):
+        counted.add_unit(files)
+    found = counted.origins({"etl": [(NOW - 2 * HOUR, NOW)]})
+    assert [(writer["owner"], writer["files"]) for writer in found.writers] == [("loader", 50)]
 
 
 def test_large_files_count_as_growth_but_have_no_small_file_writer() -> None:
@@ -140,7 +152,7 @@ def test_the_memory_does_not_grow_with_the_files(monkeypatch: pytest.MonkeyPatch
     counted.add_unit(files(NOW - 30 * DAY))
     assert len(counted._newest) == 1000
     counted.add_unit(files(NOW))
-    assert len(counted._recent) == 101
+    assert (len(counted._recent), len(counted._recent_small)) == (1, 101)
     assert counted.origins().writers[0] == {
         "owner": "etl",
         "pattern": "*",

@@ -1,4 +1,4 @@
-"""The setting of docs/production.md by which OpenLineage's listener reports tables instead of hidden directories."""
+"""The setting of docs/guides/monitoring.md by which OpenLineage's listener reports tables and no hidden directories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from spark_jobs.core.values import layout
 from spark_jobs.core.values.layout import Home
 
-GUIDE = Path(__file__).parents[3] / "docs" / "production.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "monitoring.md"
 RUN, ATTEMPT, STAMP = "nightly-9f2c41aa", "f57bb209fe10", "1795573897"
 
 

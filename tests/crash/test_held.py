@@ -1,0 +1,45 @@
+"""What a table's report says of the originals that it keeps, whatever job asks, by the last record of each run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.crash import writers
+from tests.crash.flat_table import only
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+
+def held(sim: SimulatedCluster, verb: str = "analyze", *words: str, table: str = FLAT) -> dict[str, Any]:
+    found = only(run(sim.client(), verb, "--table", table, *words))
+    return {key: found.get(f"held_{key}") for key in ("runs", "bytes", "since")}
+
+
+def test_an_analysis_says_what_a_compaction_and_a_plan_say() -> None:
+    sim = build()
+    assert held(sim) == {"runs": 0, "bytes": 0, "since": None}
+    of_compaction = held(sim, "compact", "--run-id", "r1")
+    assert of_compaction["runs"] == 1
+    assert of_compaction["bytes"] > 0
+    assert held(sim) == held(sim, "plan") == of_compaction
+
+
+def test_two_runs_are_two_and_the_older_one_says_since_when() -> None:
+    sim = build()
+    first = held(sim, "compact", "--run-id", "r1", table=EVENTS)
+    sim.advance(24 * 3600)
+    for value in ("a", "b"):
+        for _ in range(4):
+            writers.append(sim, f"{WAREHOUSE}/events/k={value}", sim.ledger.fresh(2))
+    run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r2")
+    both = held(sim, table=EVENTS)
+    assert (both["runs"], both["since"]) == (2, first["since"])
+    assert both["bytes"] > first["bytes"]
+
+
+def test_what_was_rolled_back_or_cleaned_up_is_held_no_more() -> None:
+    for verb, *words in (("rollback",), ("cleanup", "--older-than", "0s", "--skip-trash")):
+        sim = build()
+        run(sim.client(), "compact", "--table", FLAT, "--run-id", "r1")
+        assert run(sim.client(), verb, "--table", FLAT, *words)["exit_code"] == 0
+        assert held(sim) == {"runs": 0, "bytes": 0, "since": None}, verb
