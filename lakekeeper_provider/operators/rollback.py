@@ -29,6 +29,7 @@ from lakekeeper_provider.submission.submission import Submission
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"
 _NEEDS_MAPPING = "a record by table needs a rollback for each table: .expand(compaction=record.output)"
+_SHOWN = 20
 _KEYS = ("dry_run", "on_new_data", "parallelism", "max_calls_per_second")
 
 
@@ -82,7 +83,14 @@ class RecordCompactionOperator(ReportArguments, BaseOperator):
 
 def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what rollback needs of a summary; a refused table has no run."""
-    tables = [{"table": t["table"]} for t in entry["tables"] if t["outcome"] != "refused"]
+    tables = [
+        {
+            "table": t["table"],
+            **{f"files_{when}": (t.get(when) or {}).get("files") for when in ("before", "after")},
+        }
+        for t in entry["tables"]
+        if t["outcome"] != "refused"
+    ]
     keep = {key: entry.get(key) for key in ("schema_version", "verb", "run_id", "database")}
     return {**keep, "tables": tables, "unnamed": _is_unnamed(entry)}
 
@@ -178,6 +186,8 @@ class RollbackOperator(SwappingOperator):
                 raise AirflowFailException(
                     f"{', '.join(record['failed'])} failed; {how}, which may be incomplete"
                 )
+            # Airflow 3 shows the reason of a skip only below the log, in a part that is folded.
+            self.log.info("Skipped. %s: %s", how[0].upper() + how[1:], _would_undo(record))
             raise AirflowSkipException(f"not cleared alone: {how}")
         if context["ti"].try_number < 2:
             raise AirflowSkipException(
@@ -216,6 +226,19 @@ class RollbackOperator(SwappingOperator):
         if _is_record(value):
             value = value["compactions"]
         return xcom.entries("compaction", value, COMPACT)
+
+
+def _would_undo(record: Mapping[str, Any]) -> str:
+    """Return which runs of which tables a rollback would undo, and how many files would come back."""
+    tables = [(entry["run_id"], table) for entry in record["compactions"] for table in entry["tables"]]
+    texts = [f"{table['table']}{_files(table)} of run {run_id}" for run_id, table in tables[:_SHOWN]]
+    more = [f"{len(tables) - _SHOWN} more tables"] if len(tables) > _SHOWN else []
+    return ", ".join([*texts, *more]) or "nothing was compacted"
+
+
+def _files(table: Mapping[str, Any]) -> str:
+    before, after = table.get("files_before"), table.get("files_after")
+    return f" ({after} files become {before} again)" if before and after else ""
 
 
 def _is_record(value: Any) -> bool:

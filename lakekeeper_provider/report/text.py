@@ -165,9 +165,11 @@ def _writer_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
 def _writers_of(table: Mapping[str, Any]) -> list[str]:
     rows = [_WRITERS_HEADER, *map(_writer_row, table["small_file_writers"])]
     listed, units = table.get("listed_units") or 0, len(table.get("units") or ())
+    # A report of a compaction by an analysis has fewer units than were listed for it.
+    some = f" ({listed} of {units} partitions were listed)" if 0 < listed < units else ""
     return [
-        f"{table['table']}: {table.get('files_per_day') or 0:.1f} new files per day in the last 7 days"
-        f" ({listed} of {units} units were listed); the newest small files:",
+        f"{table['table']}: {table.get('files_per_day') or 0:.1f} new files per day in the last 7 days, without our own"
+        f"{some}; the newest small files:",
         *grid(rows, indent="  "),
     ]
 

@@ -21,6 +21,7 @@ from lakekeeper_provider.report import report
 from lakekeeper_provider.report.report import ProcessFailure, Report
 from lakekeeper_provider.submission import bundle, commands, request
 from lakekeeper_provider.submission.driver_environment import DriverEnvironment
+from lakekeeper_provider.submission.driver_log import DriverLog
 from lakekeeper_provider.submission.exchange import Exchange
 from lakekeeper_provider.submission.links import YarnApplicationLink, watch_application
 from lakekeeper_provider.submission.report_line import ReportLine
@@ -80,6 +81,7 @@ class SubmissionRunner:
         self._resource_manager: str | None = None
         self._on_yarn = False
         self._line = ReportLine()
+        self._driver_log = DriverLog(operator.log)
         self._environment: DriverEnvironment | None = None
         self._killed = False
 
@@ -99,6 +101,9 @@ class SubmissionRunner:
             try:
                 error = self._submit(submitter, context)
                 answer = self._report(exchange, arguments["application"], error)
+            except BaseException:
+                self._driver_log.without_report()
+                raise
             finally:
                 self._remove_request(exchange)
         return Ended(answer, exchange.lasting_report, self._failure(submitter, error))
@@ -206,7 +211,9 @@ class SubmissionRunner:
         store = partial(YarnApplicationLink.store, context)
         if self._on_yarn:  # Elsewhere, a line like that of the address is the text of a table.
             lines = watch_application(lines, self._resource_manager, store)
-        return self._line.without(lines)
+        shown = self._line.without(lines)
+        # In cluster mode these are lines of Spark's client, in which the hook looks for the application.
+        return shown if self._environment is None else self._driver_log.relogged(shown)
 
     def _name_left_out(self) -> None:
         """Log the names of the variables that the driver did not get, and never their values: it may need one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timezone
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 from tests.airflow.conftest import ROOT
-from tests.airflow.support import DagRun, TaskInstance, context, dags_in
+from tests.airflow.support import DagRun, TaskInstance, context, dags_in, logged
 
 FIRST = DagRun(start_date=datetime(2026, 2, 23, 1, tzinfo=timezone.utc))
 CLEARED = DagRun(start_date=datetime(2026, 2, 23, 9, tzinfo=timezone.utc))
@@ -45,6 +46,15 @@ def test_in_the_pass_of_the_compaction_it_never_acts(spark, record, tries):
     with pytest.raises(AirflowSkipException, match="not cleared alone"):
         rollback(record, FIRST, tries)
     assert len(spark.calls) == 1
+
+
+def test_the_log_of_a_skipped_rollback_says_what_a_click_would_undo(spark, record, caplog, capfd):
+    """Airflow 3 shows the reason of a skip below the log, in a part that is folded."""
+    caplog.set_level(logging.INFO)
+    with pytest.raises(AirflowSkipException):
+        rollback(record, FIRST)
+    (run_id,) = spark.tables["sales.events"]
+    assert f"sales.events (3 files become 600 again) of run {run_id}" in logged(capfd, caplog)
 
 
 def test_a_rollback_task_that_is_new_in_an_old_dag_run_does_not_act(spark, record):

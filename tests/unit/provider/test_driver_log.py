@@ -1,0 +1,49 @@
+"""The log of a task: one date, one level, nothing twice."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from lakekeeper_provider.submission.driver_log import DriverLog
+
+
+@pytest.fixture
+def shown(caplog):
+    caplog.set_level(logging.DEBUG)
+    log = DriverLog(logging.getLogger("task"))
+
+    def show(*lines: str) -> tuple[list[tuple[str, str]], list[str]]:
+        left = list(log.relogged(f"{line}\n" for line in lines))
+        return [(record.levelname, record.getMessage()) for record in caplog.records], left
+
+    show.log = log
+    return show
+
+
+def test_lines_of_the_driver_have_the_level_that_it_gave_them_and_no_second_date(shown):
+    logged, left = shown(
+        "02:10:10 INFO compact sales.events",
+        "26/11/28 03:00:01 WARN TaskSetManager: Lost task 0.0",
+        "03:00:02,123 ERROR the disk is full",
+        "03:00:03 WARN Executor: OOM: no memory",
+        "03:00:03 INFO sales.events: DONE: all of it",
+        "Exception in thread main",
+    )
+    assert logged == [
+        ("INFO", "compact sales.events"),
+        ("WARNING", "TaskSetManager: Lost task 0.0"),
+        ("ERROR", "the disk is full"),
+        ("WARNING", "Executor: OOM: no memory"),
+        ("INFO", "sales.events: DONE: all of it"),
+    ]
+    assert left == ["Exception in thread main\n"]
+
+
+def test_what_the_report_shows_at_the_end_is_not_shown_twice(shown):
+    lines = ("02:10:16 INFO phases: start 1.3 s", "02:10:16 WARNING sales.events: CODEC_DIFFERS: two codecs")
+    assert shown(*lines) == ([], [])
+    shown.log.without_report()
+    logged, _ = shown()
+    assert logged == [("INFO", "phases: start 1.3 s"), ("WARNING", "sales.events: CODEC_DIFFERS: two codecs")]
