@@ -1,9 +1,11 @@
 """
 ### After a load: compact just the partitions that were loaded
 
-    the DAG that loads sales.events -> asset event -> loaded_partitions -> compact
+1. The DAG that loads `sales.events` emits an asset event, which starts this DAG
+2. `loaded_partitions`: the partitions that the event names
+3. `compact`: these partitions only
 
-The DAG that loads the table names the partitions in the extra of its asset event:
+The DAG that loads names the partitions in the extra of its asset event:
 
     EVENTS = Asset("hive://hs2.example.com:10000/sales/events")
 

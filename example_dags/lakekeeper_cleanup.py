@@ -1,13 +1,18 @@
 """
 ### Delete the originals of old compactions, after a person has approved it
 
-    preview (a dry run) -> describe -> approve -> delete
+1. `preview`: a dry run
+2. `describe`: what it has found, in words
+3. `approve`: waits for a person
+4. `delete`
 
 Compactions keep the original files, so that they can be rolled back. This DAG deletes those that are older than the
 retention. *After that, these compactions cannot be rolled back*; the files are moved to the HDFS trash.
 
-`approve` asks in the Airflow UI (*Required Actions*). Airflow before 3.1 does not support this: look at the result of
-`preview`, and then trigger the DAG again with *Delete without asking*.
+`approve` asks in the Airflow UI (*Required Actions*). Airflow before 3.1 does not support this, so that a scheduled run
+only shows what it would delete: look at the result of `preview`, and then trigger the DAG with *Delete without asking*.
+
+**Every week:** set `DATABASE` in a copy of this file. Until then it has no schedule.
 
 It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
 """
@@ -26,8 +31,11 @@ try:
 except (ImportError, AirflowException):  # before Airflow 3.1
     ApprovalOperator = None
 
+#: The database that is cleaned up, and the name of this DAG: one copy of this file for each database.
+DATABASE: str | None = None
+DAG_ID = "lakekeeper_cleanup"
 PARAMS = {
-    "database": Param("default", type="string", title="Database"),
+    "database": Param(DATABASE or "", type="string", minLength=1, title="Database"),
     "older_than": Param(
         "7d",
         type="string",
@@ -57,8 +65,8 @@ PARAMS = {
 
 
 @dag(
-    dag_id="lakekeeper_cleanup",
-    schedule="0 8 * * 1",
+    dag_id=DAG_ID,
+    schedule="0 8 * * 1" if DATABASE else None,
     start_date=datetime(2026, 1, 1),
     catchup=False,
     max_active_runs=1,

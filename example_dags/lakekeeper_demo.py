@@ -1,8 +1,9 @@
 """
 ### The demo: three tables of small files, compacted and checked
 
-    analyze (one per table) -> compact (one per table) -> verify (one per table) -> nothing_left
-                                                       -> record -> rollback (skipped, until you clear it)
+1. `analyze`, `compact`, `verify`: one task for each table
+2. `nothing_left`: fails if a table still has small files
+3. `record`, and `rollback`, which is skipped until you clear it
 
 `make demo` creates the tables and runs this DAG. To see a rollback, clear only the task `rollback` in the finished
 DAG run. To compact again, clear `compact`.

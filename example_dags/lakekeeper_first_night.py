@@ -1,8 +1,11 @@
 """
 ### The first night: a few units, a person's approval, then the rest
 
-    analyze -> first_units -> approve -> the_rest
-            -> record -> rollback (skipped, until you clear it)
+1. `analyze`: what is flagged
+2. `first_units`: compacts three units of it
+3. `approve`: waits for a person
+4. `the_rest`: compacts what is left
+5. `record_...`, and `rollback_...`, which are skipped until you clear them
 
 `first_units` compacts three units (*First units*) with `verify=hash`, which compares every value, and keeps the
 originals as always. Then the DAG run waits in `approve`: look at the tables in Hive, Impala or Spark, and
@@ -37,7 +40,9 @@ except (ImportError, AirflowException):  # before Airflow 3.1
 CONFIG_FILE = "{{ params.config_file }}"
 QUESTION = "Compact the rest?"
 PARAMS = {
-    "database": Param("default", type="string", title="Database", description="Its tables are compacted."),
+    "database": Param(
+        "", type="string", minLength=1, title="Database", description="Its tables are compacted."
+    ),
     "first_units": Param(
         3,
         type="integer",
@@ -49,7 +54,7 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Read at most",
-        description="Such as `500gb`; the rest is deferred.",
+        description="Such as 500gb; the rest is deferred.",
     ),
     "max_failures": Param(
         3,
@@ -62,7 +67,7 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Configuration file",
-        description="A lakekeeper.yaml on the workers; `lakekeeper generate-config` writes one.",
+        description="A lakekeeper.yaml on the workers; lakekeeper generate-config writes one.",
     ),
 }
 

@@ -1,12 +1,19 @@
 """
 ### Nightly maintenance: find small files, compact them in the maintenance window, undo on request
 
-    wait_for_window -> list_tables -> analyze (one per table) -> only_flagged -> compact (one per flagged table)
-        -> summary
-        -> record -> rollback (one per compacted table; skipped, until you clear it)
+1. `wait_for_window`: deferred until the window opens
+2. `list_tables`: the external tables of the database
+3. `analyze`: one task for each table
+4. `only_flagged`: the tables that are worth a compaction
+5. `compact`: one task for each of them
+6. `summary`: what was done, what was not and why, and what can be undone
+7. `record`, and `rollback`: one task for each compacted table; skipped until you clear it
 
-**Before the first run:** a Spark connection `spark_default`, a Hive Metastore connection `metastore_default` (or a
-list of tables in the parameters), and `spark-submit` on the workers. Set the database in the parameters below.
+**Before the first run:** a Spark connection `spark_default`, `spark-submit` on the workers, and a triggerer. A Hive
+Metastore connection `metastore_default` too, unless *List the tables by* is `spark`.
+
+**Every night:** set `DATABASE`, and the other constants at the top, in a copy of this file. Until then it has no
+schedule. What you enter in the form holds for that run only.
 
 **To undo last night's compaction:** open the finished DAG run, and clear *only* the task `rollback`. **To undo one
 table:** open the task `rollback`, and clear only the mapped task with the name of the table. To compact again, clear
@@ -39,14 +46,31 @@ import os
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.providers.common.compat.sdk import AirflowFailException, Param, dag, task
+from airflow.providers.common.compat.sdk import AirflowFailException, AirflowSkipException, Param, dag, task
 
-from lakekeeper_provider.compat import has_failed
+from lakekeeper_provider.compat import has_failed, was_skipped
+from lakekeeper_provider.events import night, notify
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSensor
 
+#: The database that is maintained, and the name of this DAG: one copy of this file for each database.
+DATABASE: str | None = None
+DAG_ID = "lakekeeper_maintenance"
+#: When a run begins (UTC), and the window in which it may compact. It must begin before the window opens.
+SCHEDULE = "0 21 * * *"
+OPENS, CLOSES, TIMEZONE = "22:00", "05:00", "UTC"
+#: `metastore` or `spark`; see below. With Kerberos: `spark`.
+LISTING = "metastore"
+#: A lakekeeper.yaml on the workers.
+CONFIG_PATH: str | None = None
+#: Who is told in the morning, if a person can do something: any notifier of Airflow, such as SmtpNotifier, whose
+#: templates find `{{ lakekeeper.subject }}` and `{{ lakekeeper.text }}`.
+NOTIFY: Any = None
+#: Also tell if the originals of the tables take more than this, such as "10tb".
+HELD_OVER: str | None = None
+HELD_LIMIT = notify.limit(HELD_OVER)
 POOL = os.environ.get("LAKEKEEPER_POOL", "default_pool")
 CONFIG_FILE = "{{ params.config_file }}"
 WINDOW = {
@@ -56,41 +80,37 @@ WINDOW = {
 }
 PARAMS = {
     "database": Param(
-        "default",
-        type="string",
+        DATABASE,
+        type=["null", "string"],
         title="Database",
-        description="Its external tables are analysed.",
-        section="Tables",
+        description="Its external tables are analysed. Required, unless tables are named below.",
     ),
     "tables": Param(
         None,
         type=["null", "array"],
         items={"type": "string", "pattern": r"^[^.\s]+\.[^.\s]+$"},
         title="Only these tables",
-        description="One `database.table` a line, instead of a whole database.",
-        section="Tables",
+        description="One database.table a line, instead of a whole database.",
     ),
     "listing": Param(
-        "metastore",
+        LISTING,
         type="string",
         enum=["metastore", "spark"],
         title="List the tables by",
-        description="`metastore`: by the connection `metastore_default`, and an analysis for each table."
-        " `spark`: one analysis of the whole database, which needs no such connection.",
-        section="Tables",
+        description="metastore: by the connection metastore_default, and an analysis for each table."
+        " spark: one analysis of the whole database, which needs no such connection.",
     ),
     "run_now": Param(
         False,
         type="boolean",
         title="Run now",
         description="Do not wait for the window, and do not stop at its end.",
-        section="Maintenance window",
     ),
     "window_start": Param(
-        "22:00", type="string", title="Opens at", pattern=r"^\d\d?:\d\d$", section="Maintenance window"
+        OPENS, type="string", title="Opens at", pattern=r"^\d\d?:\d\d$", section="Maintenance window"
     ),
     "window_end": Param(
-        "05:00",
+        CLOSES,
         type="string",
         title="Closes at",
         description="No swap is made after this time.",
@@ -98,28 +118,61 @@ PARAMS = {
         section="Maintenance window",
     ),
     "timezone": Param(
-        "UTC",
+        TIMEZONE,
         type="string",
         title="Time zone",
         examples=["UTC", "Europe/Paris"],
         section="Maintenance window",
     ),
     "config_file": Param(
-        None,
+        CONFIG_PATH,
         type=["null", "string"],
         title="Configuration file",
-        description="A lakekeeper.yaml on the workers; `lakekeeper generate-config` writes one.",
+        description="A lakekeeper.yaml on the workers; lakekeeper generate-config writes one.",
         section="Spark",
     ),
 }
 
 
+@task(execution_timeout=timedelta(minutes=10))
+def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
+    """List the tables to analyse. The analysis then skips those that cannot be compacted safely."""
+    from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
+
+    settings = params or {}
+    if settings["tables"]:
+        return [{"table": name} for name in settings["tables"]]
+    if not settings["database"]:
+        raise AirflowFailException(
+            "no database: set DATABASE in the file of this DAG, or the parameter 'database' when you trigger it"
+        )
+    if settings["listing"] == "spark":
+        return [{"database": settings["database"]}]
+    hook, database = HiveMetastoreHook(metastore_conn_id="metastore_default"), settings["database"]
+    try:
+        known = hook.get_databases(database)
+    except Exception as error:
+        hint = "if it requires Kerberos, set the parameter 'listing' to 'spark'"
+        raise RuntimeError(f"metastore_default does not answer ({error}); {hint}") from error
+    # The metastore lists no tables for a database that does not exist: a wrong name must not look like success.
+    if database.lower() not in known:
+        raise ValueError(f"the metastore has no database '{database}'")
+    found = hook.get_tables(database)
+    names = sorted(
+        f"{table.dbName}.{table.tableName}"
+        for table in found
+        if table.tableType == "EXTERNAL_TABLE" and "lakekeeper.run_id" not in (table.parameters or {})
+    )
+    return [{"table": name} for name in names]
+
+
 @dag(
-    dag_id="lakekeeper_maintenance",
-    schedule="0 21 * * *",
+    dag_id=DAG_ID,
+    schedule=SCHEDULE if DATABASE else None,
     start_date=datetime(2026, 1, 1),
     catchup=False,
-    max_active_runs=1,
+    # One that waits for its window does not hold up one that is triggered with *Run now*.
+    max_active_runs=2,
     params=PARAMS,
     default_args={"retries": 2, "retry_delay": timedelta(minutes=5)},
     doc_md=__doc__,
@@ -127,35 +180,12 @@ PARAMS = {
 )
 def lakekeeper_maintenance() -> None:
     wait_for_window = MaintenanceWindowSensor(
-        task_id="wait_for_window", window=WINDOW, config_file=CONFIG_FILE, timeout=timedelta(hours=23)
+        task_id="wait_for_window",
+        window=WINDOW,
+        config_file=CONFIG_FILE,
+        timeout=timedelta(hours=23),
+        skip_after=timedelta(hours=12),
     )
-
-    @task(execution_timeout=timedelta(minutes=10))
-    def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
-        """List the tables to analyse. The analysis then skips those that cannot be compacted safely."""
-        from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
-
-        settings = params or {}
-        if settings["tables"]:
-            return [{"table": name} for name in settings["tables"]]
-        if settings["listing"] == "spark":
-            return [{"database": settings["database"]}]
-        hook, database = HiveMetastoreHook(metastore_conn_id="metastore_default"), settings["database"]
-        try:
-            known = hook.get_databases(database)
-        except Exception as error:
-            hint = "if it requires Kerberos, set the parameter 'listing' to 'spark'"
-            raise RuntimeError(f"metastore_default does not answer ({error}); {hint}") from error
-        # The metastore lists no tables for a database that does not exist: a wrong name must not look like success.
-        if database.lower() not in known:
-            raise ValueError(f"the metastore has no database '{database}'")
-        found = hook.get_tables(database)
-        names = sorted(
-            f"{table.dbName}.{table.tableName}"
-            for table in found
-            if table.tableType == "EXTERNAL_TABLE" and "lakekeeper.run_id" not in (table.parameters or {})
-        )
-        return [{"table": name} for name in names]
 
     tables = list_tables()
     analyze = AnalyzeOperator.partial(
@@ -168,11 +198,14 @@ def lakekeeper_maintenance() -> None:
 
     # all_done: if one table cannot be analysed, the others are compacted nevertheless.
     @task(trigger_rule="all_done")
-    def only_flagged(analyses: Any, ti: Any = None) -> list[dict[str, Any]]:
+    def only_flagged(analyses: Any, **context: Any) -> list[dict[str, Any]]:
         """Return the flagged tables, one in each analysis: deferred ones first, then those with the highest score."""
         from lakekeeper_provider.operators.chunks import by_table
 
-        return [found for found in by_table(analyses, ti=ti) if found["tables"][0]["outcome"] == "done"]
+        if was_skipped(context, "wait_for_window"):
+            raise AirflowSkipException("this run came too late")
+        tables = by_table(analyses, ti=context["ti"])
+        return [found for found in tables if found["tables"][0]["outcome"] == "done"]
 
     flagged = only_flagged(analyze.output)
     compact = CompactOperator.partial(
@@ -189,13 +222,15 @@ def lakekeeper_maintenance() -> None:
         """Say what was compacted, and what was not and why. It fails with the others, so that the DAG run is red."""
         from lakekeeper_provider.report.overview import Overview
 
-        night = Overview.of(analyses, compactions)
-        print(night.text())
-        print("to undo it, clear only the task `rollback`; to undo one table, only its mapped task")
+        if was_skipped(context, "wait_for_window"):
+            raise AirflowSkipException("this run came too late")
+        whole = not (context["params"]["run_now"] or context["params"]["tables"])
+        overview = Overview.of(analyses, compactions)
+        figures = night.conclude(overview, context, NOTIFY, HELD_LIMIT, counts=whole)
         failed = [name for name in ("analyze", "only_flagged", "compact") if has_failed(context, name)]
         if failed:
-            raise AirflowFailException(f"{', '.join(failed)} failed; {night.line}")
-        return night.figures()
+            raise AirflowFailException(f"{', '.join(failed)} failed; {figures['summary']}")
+        return figures
 
     record = RecordCompactionOperator(task_id="record", compaction=compact.output, by_table=True)
     rollback = RollbackOperator.partial(

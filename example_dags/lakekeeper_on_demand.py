@@ -1,9 +1,10 @@
 """
-### One table, by hand: analyse it, compact it, roll back the newest compaction, or delete kept originals
+### One table, by hand: analyse, compact, roll back, clean up, show its history, check it
 
-Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
-them; `cleanup` deletes them. With *Dry run* they only say what they would do. What is left empty in the form comes from
-the configuration file and from the properties of the table; a cleanup needs both of its fields.
+Trigger it by hand and fill in the form. `analyze`, `history` and `check` change nothing; `compact` keeps the
+originals; `rollback` restores them; `cleanup` deletes them. With *Dry run* the last three only say what they would
+do. What is left empty in the form comes from the configuration file and from the properties of the table; a cleanup
+needs both of its fields.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*, without *Dry run*: clearing the task
 `rollback` of a run with another action does nothing.
@@ -19,27 +20,32 @@ from typing import Any
 from airflow.providers.common.compat.sdk import Param, dag, task
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 
 PARAMS = {
     "table": Param(
-        "default.events",
+        "",
         type="string",
+        minLength=3,
         pattern=r"^[^.\s]+\.[^.\s]+$",
         title="Table",
-        description="As `database.table`.",
+        description="As database.table.",
     ),
     "action": Param(
         "analyze",
-        enum=["analyze", "compact", "rollback", "cleanup"],
+        enum=["analyze", "compact", "rollback", "cleanup", "history", "check"],
         title="Action",
         values_display={
             "analyze": "Analyze: report, write nothing",
             "compact": "Compact what is flagged",
             "rollback": "Roll back the newest compaction",
             "cleanup": "Clean up: delete kept originals",
+            "history": "History: what was done, and what can be rolled back",
+            "check": "Check: compare journals with what is there",
         },
     ),
     "dry_run": Param(
@@ -53,14 +59,14 @@ PARAMS = {
         type=["null", "array"],
         items={"type": "object"},
         title="Only these partitions",
-        description='JSON, such as `[{"date": "2026-02-23"}]`; a spec may name only some of the keys.',
+        description='JSON, such as [{"date": "2026-02-23"}]; a spec may name only some of the keys.',
         section="Partitions",
     ),
     "where": Param(
         None,
         type=["null", "string"],
         title="Only where",
-        description="A condition on the partition keys, such as `date >= '2026-02-01'`; instead of a list of them.",
+        description="A condition on the partition keys, such as date >= '2026-02-01'; instead of a list of them.",
         section="Partitions",
     ),
     "idle_for": Param(
@@ -68,7 +74,7 @@ PARAMS = {
         type=["null", "string"],
         pattern=r"^\s*\d+\s*[smhdw]\s*$",
         title="Only idle for",
-        description="Only partitions whose newest file is at least this old, such as `7d`; instead of the two above.",
+        description="Only partitions whose newest file is at least this old, such as 7d; instead of the two above.",
         section="Partitions",
     ),
     "min_input_files": Param(
@@ -91,7 +97,7 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Target file size",
-        description="Such as `512mb`; the block size by default.",
+        description="Such as 512mb; the block size by default.",
         section="Thresholds",
     ),
     "strategy": Param(
@@ -116,7 +122,7 @@ PARAMS = {
         False,
         type="boolean",
         title="Compute statistics",
-        description="Run `ANALYZE TABLE` on what was compacted.",
+        description="Run ANALYZE TABLE on what was compacted.",
         section="Rewrite",
     ),
     "order": Param(
@@ -139,7 +145,7 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Read at most",
-        description="Such as `100gb`; the rest is deferred to the next run.",
+        description="Such as 100gb; the rest is deferred to the next run.",
         section="Limits",
     ),
     "max_files": Param(None, type=["null", "integer"], minimum=0, title="Files at most", section="Limits"),
@@ -166,7 +172,7 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Originals at most",
-        description="Such as `1tb`: the rest is deferred until a cleanup has deleted originals of the table.",
+        description="Such as 1tb: the rest is deferred until a cleanup has deleted originals of the table.",
         section="Limits",
     ),
     "max_calls_per_second": Param(
@@ -207,14 +213,14 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Time since the last compaction",
-        description="Such as `7d`.",
+        description="Such as 7d.",
         section="Trigger conditions",
     ),
     "trigger_average_size": Param(
         None,
         type=["null", "string"],
         title="Average size of files",
-        description="Such as `16mb`: that of a partition is less.",
+        description="Such as 16mb: that of a partition is less.",
         section="Trigger conditions",
     ),
     "older_than": Param(
@@ -236,7 +242,7 @@ PARAMS = {
         None,
         type=["null", "object"],
         title="Maintenance window",
-        description='JSON, such as `{"start": "22:00", "end": "05:00", "timezone": "Europe/Paris"}`: a compaction,'
+        description='JSON, such as {"start": "22:00", "end": "05:00", "timezone": "Europe/Paris"}: a compaction,'
         " rollback or cleanup waits until it opens. Without one it starts at once.",
         section="Maintenance window",
     ),
@@ -314,6 +320,8 @@ def lakekeeper_on_demand() -> None:
             **_from_form("max_calls_per_second"),
             **common,
         ),
+        HistoryOperator(task_id="history", limit=20, units=True, **common),
+        CheckOperator(task_id="check", **_from_form("max_calls_per_second"), **common),
     ]
 
 

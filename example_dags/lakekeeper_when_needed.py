@@ -1,7 +1,8 @@
 """
 ### When needed: compact a table as soon as it is worth it
 
-    small_files (a sensor: an analysis every hour, until the conditions hold) -> compact (what the analysis flagged)
+1. `small_files`: a sensor, which analyses every hour until the conditions hold
+2. `compact`: what the analysis has flagged
 
 The conditions are in the parameters. As the form comes, a table is compacted when 10,000 small files have accumulated,
 or 2,000 files were added since its last compaction, or a week after it; and only partitions that nobody has written
@@ -25,13 +26,16 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 
 DURATION = r"^\s*\d+\s*[smhdw]\s*$"
+#: The table that is watched, as `database.table`. Without one, the DAG has no schedule, and its form requires one.
+TABLE: str | None = None
 PARAMS = {
     "table": Param(
-        "default.events",
+        TABLE or "",
         type="string",
+        minLength=3,
         pattern=r"^[^.\s]+\.[^.\s]+$",
         title="Table",
-        description="As `database.table`.",
+        description="As database.table.",
     ),
     "idle_for": Param(
         "2h",
@@ -84,7 +88,7 @@ CONDITIONS = ("trigger", "trigger_small_files", "trigger_growth", "trigger_inter
 
 @dag(
     dag_id="lakekeeper_when_needed",
-    schedule="@daily",
+    schedule="@daily" if TABLE else None,
     start_date=datetime(2026, 1, 1),
     catchup=False,
     max_active_runs=1,

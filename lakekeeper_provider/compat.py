@@ -68,13 +68,22 @@ __all__ = [
 
 def has_failed(context: Context, task_id: str) -> bool:
     """Return whether a task of this DAG run failed, or did not run because an upstream task failed."""
+    return any(state in ("failed", "upstream_failed") for state in _states(context, task_id))
+
+
+def was_skipped(context: Context, task_id: str) -> bool:
+    """Return whether a task of this DAG run was skipped, all of its mapped ones."""
+    return set(_states(context, task_id)) == {"skipped"}
+
+
+def _states(context: Context, task_id: str) -> list[str]:
     instance, run = context["ti"], cast(Any, context["dag_run"])
     if hasattr(instance, "get_task_states"):
         outcome = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
         states = list(outcome.get(run.run_id, {}).values())
     else:  # Airflow 2
         states = [other.state for other in run.get_task_instances() if other.task_id == task_id]
-    return any(getattr(state, "value", state) in ("failed", "upstream_failed") for state in states)
+    return [str(getattr(state, "value", state)) for state in states]
 
 
 def pull_xcom(ti: Any, key: str, source: Mapping[str, Any]) -> Any:

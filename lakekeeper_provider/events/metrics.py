@@ -28,7 +28,8 @@ class Metric:
     value: float
 
 
-#: All metrics by their names below ``lakekeeper.VERB.``: the kind, and what it is. Generated into docs/production.md.
+#: All metrics by their names below ``lakekeeper.VERB.``: the kind, and what it is. docs/guides/monitoring.md has
+#: them.
 METRICS: Mapping[str, tuple[str, str]] = {
     "duration": (TIMER, "from the start of the job to its end"),
     "tables.OUTCOME": (COUNTER, "tables with this outcome"),

@@ -148,7 +148,7 @@ def _cut(
 def _piece(summary: Summary, units: list[pages.Unit], start: int) -> Summary:
     """Return some units of a table, from the position ``start`` on, as a summary that has them itself."""
     [table] = summary["tables"]
-    kept = report_summary.without(table, "flagged_at", "flagged_bytes")
+    kept = report_summary.without(table, "flagged_at", "flagged_bytes", "flagged_files")
     if "fingerprints" in kept:
         kept["fingerprints"] = kept["fingerprints"][start : start + len(units)]
     head = report_summary.without(summary, "flagged_in")

@@ -25,12 +25,13 @@ _SIZE = re.compile(r"([0-9]{1,19})(\.[0-9]{1,9})?\s*([kmgtKMGT]?[bB])?")
 
 def size(least: str, most: str) -> Parser:
     """Make a parser of sizes between two bounds."""
-    lowest, highest = _bytes(least), _bytes(most)
+    lowest, highest = bytes_of(least), bytes_of(most)
     bounds = f"{least} to {most}"
-    return pattern(_SIZE, "a size such as 512mb", bounds, lambda word: lowest <= _bytes(word) <= highest)
+    return pattern(_SIZE, "a size such as 512mb", bounds, lambda word: lowest <= bytes_of(word) <= highest)
 
 
-def _bytes(word: str) -> float:
+def bytes_of(word: str) -> float:
+    """Return the bytes of a size such as ``512mb``, which a parser of sizes has accepted."""
     match = _SIZE.fullmatch(word)
     assert match  # noqa: S101 - for mypy: only words that match come here
     return (int(match[1]) + float(match[2] or 0)) * _BYTES[(match[3] or "b").lower()]

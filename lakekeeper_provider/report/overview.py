@@ -9,16 +9,25 @@ from typing import Any
 
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import open_units
+from lakekeeper_provider.report.backlog import Night
 from lakekeeper_provider.report.units import grid, human
 
 #: How many tables are listed; the others are counted.
 TABLES_SHOWN = 100
 _COMPACTED = ("done", "partial")
+_WORKED = (*_COMPACTED, "nothing")
 #: Codes of tables that are not to be compacted: our own backups, and what others compact, or nobody.
 NOT_TO_COMPACT = (
     *("BACKUP", "LEGACY_BACKUP", "VIEW", "MANAGED", "TRANSACTIONAL", "STORAGE_HANDLER", "OPTED_OUT"),
     *("ICEBERG", "DELTA", "HUDI", "PAIMON"),
 )
+#: Codes of what cannot be compacted faithfully, about which nobody can do anything.
+CANNOT_BE_COMPACTED = (
+    *("SKEWED", "SERDE", "OBJECT_STORE", "EMPTY", "TYPE", "CALENDAR", "UNKNOWN_INT96_WRITER", "ENCRYPTED"),
+    *("NAN", "HEADER", "ENCODING", "ORIGINALS_DELETED"),
+)
+#: Outcomes and codes after which the next run does the work by itself. A person is told only once it stays open.
+WAITS = ("busy", "ACTIVE_WRITER")
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class Overview:
     @property
     def line(self) -> str:
         """Return all of it in one line."""
-        done, left = list(self._compacted()), {name for name, _ in self._left_alone()}
+        done, left = list(self._compacted()), {name for name, *_ in self._left_alone()}
         return ", ".join(
             [
                 f"{_count(len(done), 'table')} compacted",
@@ -63,7 +72,7 @@ class Overview:
     def text(self) -> str:
         """Return the overview for the task log."""
         done = [_done_row(table) for table in self._compacted()]
-        left = list(self._left_alone())
+        left = [(name, why) for name, why, _ in self._left_alone()]
         lines = [self.line]
         if done:
             header = ("compacted", "outcome", "files", "bytes", "originals can be read in")
@@ -73,9 +82,10 @@ class Overview:
             lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
             lines += _more(len(left))
         if others := Counter(table["code"] for table in self._not_to_compact()):
-            lines.append(
-                f"  not to compact: {', '.join(f'{count} {code}' for code, count in others.items())}"
-            )
+            lines.append(f"  not to compact: {_counted(others)}")
+        if parts := self._skipped_for_good():
+            lines.append(f"  partitions that cannot be compacted: {_counted(parts)}")
+        lines += filter(None, [self.held_line])
         return "\n".join(map(one_line, lines))  # guard: lines_of_the_overview
 
     def _compacted(self) -> Iterator[Mapping[str, Any]]:
@@ -86,14 +96,67 @@ class Overview:
         others = {table["table"]: table for table in (*self.analysed, *self.compacted) if _is_other(table)}
         return iter(others.values())
 
-    def _left_alone(self) -> Iterator[tuple[str, str]]:
-        """Return the tables with something that was not compacted, and why; a table may have several reasons."""
+    def _left_alone(self) -> Iterator[tuple[str, str, bool]]:
+        """Return the tables with something that was not compacted, why, and whether the next run does it by itself.
+
+        A table may have several reasons.
+        """
         for table in (*self.analysed, *self.compacted):
             if table["outcome"] not in ("done", "nothing") and not _is_other(table):
-                yield table["table"], _why(table)
+                yield table["table"], _why(table), table["outcome"] in WAITS
             for code, count in (table.get("skipped") or {}).items():
-                yield table["table"], f"{_count(count, 'partition')} skipped: {code}"
-        yield from self._open()
+                if code not in CANNOT_BE_COMPACTED:
+                    yield table["table"], f"{_count(count, 'partition')} skipped: {code}", code in WAITS
+        yield from ((name, text, False) for name, text in self._open())
+
+    def _skipped_for_good(self) -> Counter[str]:
+        """Return how many partitions have been skipped of which nobody can do anything, by code."""
+        found: Counter[str] = Counter()
+        for table in self._last().values():
+            found.update({c: n for c, n in (table.get("skipped") or {}).items() if c in CANNOT_BE_COMPACTED})
+        return found
+
+    def _last(self) -> dict[str, Mapping[str, Any]]:
+        """Return what the last job of this run says of each table."""
+        return {table["table"]: table for table in (*self.analysed, *self.compacted)}
+
+    @property
+    def held_line(self) -> str:
+        """Return what can be rolled back, and what that holds; empty without anything."""
+        tables = [table for table in self._holding() if table["held_runs"]]
+        if not tables:
+            return ""
+        runs, size = (sum(table[key] for table in tables) for key in ("held_runs", "held_bytes"))
+        since = min(str(table["held_since"]) for table in tables)
+        what = "compaction" if runs == 1 else "compactions"
+        return f"{runs} {what} can be rolled back, {human(size)} held, the oldest of {since[:10]}"
+
+    @property
+    def held_bytes(self) -> int:
+        """Return the bytes of originals that the tables keep."""
+        return sum(table["held_bytes"] for table in self._holding())
+
+    def _holding(self) -> Iterable[Mapping[str, Any]]:
+        """Return, of each table, the last that is known of its originals: a job that could not work knows nothing."""
+        known = (table for table in (*self.analysed, *self.compacted) if table.get("held_runs") is not None)
+        return {table["table"]: table for table in known}.values()
+
+    @property
+    def night(self) -> Night:
+        """Return how many files of flagged partitions this run has found, removed and left."""
+        done = {table["table"]: table for table in self.compacted}
+        found = {table["table"]: table.get("flagged_files") or 0 for table in self.analysed}
+        left = [_left_files(done.get(name), files) for name, files in found.items()]
+        removed = self._sum("before", "files") - self._sum("after", "files")
+        return Night(sum(found.values()), removed, sum(left))
+
+    def problems(self) -> list[str]:
+        """Return one line for each table about which a person can do something."""
+        reasons: dict[str, dict[str, None]] = {}
+        for name, why, waits in self._left_alone():
+            if not waits:
+                reasons.setdefault(name, {})[why] = None
+        return [f"{name}: {'; '.join(each)}" for name, each in reasons.items()]
 
     def _open(self) -> Iterator[tuple[str, str]]:
         """Return the tables with units that were found day after day, as the last job of this run has left them."""
@@ -113,7 +176,14 @@ def _tables(entries: Iterable[Mapping[str, Any] | None] | None) -> list[Mapping[
 
 
 def _is_other(table: Mapping[str, Any]) -> bool:
-    return table["outcome"] == "refused" and table.get("code") in NOT_TO_COMPACT
+    return table["outcome"] == "refused" and table.get("code") in (*NOT_TO_COMPACT, *CANNOT_BE_COMPACTED)
+
+
+def _left_files(compaction: Mapping[str, Any] | None, flagged: int) -> int:
+    """Return how many of the flagged files of a table its compaction has left; all, if it could not work."""
+    if compaction is None or (compaction["outcome"] not in _WORKED and "left_files" not in compaction):
+        return flagged
+    return int(compaction.get("left_files") or 0)
 
 
 def _why(table: Mapping[str, Any]) -> str:
@@ -130,6 +200,10 @@ def _done_row(table: Mapping[str, Any]) -> tuple[str, ...]:
         f"{human(before.get('bytes', 0))} -> {human(after.get('bytes', 0))}",
         table.get("backup_table") or "-",
     )
+
+
+def _counted(codes: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in codes.items())
 
 
 def _more(count: int) -> list[str]:

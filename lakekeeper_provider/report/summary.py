@@ -9,11 +9,15 @@ from functools import partial
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options.option import ANALYZE, CHECK, HISTORY
+from lakekeeper_provider.options.option import ANALYZE, CHECK, COMPACT, HISTORY
 from lakekeeper_provider.report import open_units, pages
 from lakekeeper_provider.report.pages import XCOM_LIMIT
 from lakekeeper_provider.report.report import Report, skipped_codes, units_with, warning_codes
 
+#: What a table keeps of earlier compactions: bytes, how many can be rolled back, and since when.
+HELD = ("held_bytes", "held_runs", "held_since")
+#: The outcomes of units that a compaction was to do, and has left to the next one.
+LEFT = ("deferred", "changed", "failed", "quarantined")
 _WARNINGS_SHOWN = 3
 _SOUND = ("done", "nothing")
 
@@ -119,7 +123,8 @@ def outline(tables: Tables) -> Tables:
     """Return of each table what other tasks need, and codes."""
     keys = (
         *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
-        *("score", "deferred_since", "flagged_bytes", "options", "open", "open_refused"),
+        *("score", "deferred_since", "flagged_bytes", "flagged_files", "options", "open", "open_refused"),
+        *("left_files", *HELD),
     )
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 
@@ -134,17 +139,22 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     brief = {key: table.get(key) for key in keys}
     brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
     brief |= {"skipped": skipped_codes(table)}
+    brief |= {key: table[key] for key in HELD if table.get(key) is not None}
     if verb == ANALYZE:
         return {**brief, "flagged": flagged_units(table), **urgency(table), **open_units.brief(table)}
     if verb == HISTORY:
         return {**brief, "history": list(table.get("history") or ())}
+    if verb == COMPACT:
+        left = units_with(table, LEFT)
+        brief |= {"left_files": sum(unit.get("files") or 0 for unit in left)} if left else {}
     return {**brief, **(_counts(table) if verb == CHECK else open_units.brief(table))}
 
 
 def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the order of tables depends on, as far as it is known of the flagged units.
 
-    ``score`` is their mean, weighted by bytes; ``deferred_since`` is the earliest; ``flagged_bytes`` is their sum.
+    ``score`` is their mean, weighted by bytes; ``deferred_since`` is the earliest; ``flagged_bytes`` and
+    ``flagged_files`` are their sums.
     """
     units = units_with(table, ("flagged",))
     scored = [(unit["score"], unit["bytes"]) for unit in units if unit.get("score") and unit.get("bytes")]
@@ -153,6 +163,7 @@ def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
         "score": round(sum(score * read for score, read in scored) / total, 3) if total else None,
         "deferred_since": min((u["deferred_since"] for u in units if u.get("deferred_since")), default=None),
         "flagged_bytes": sum(unit.get("bytes") or 0 for unit in units) or None,
+        "flagged_files": sum(unit.get("files") or 0 for unit in units) or None,
     }
     return {key: value for key, value in figures.items() if value is not None}
 

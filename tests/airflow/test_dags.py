@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lakekeeper_provider.compat import AirflowSkipException
+from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSensor
 from tests.airflow.conftest import ROOT
 from tests.airflow.support import after, dags_in
 
@@ -149,6 +150,46 @@ def test_maintenance_triggered_to_run_now_waits_for_no_window(dagbag, spark):
     assert states["compact"] == {"success": 3}
 
 
+def nights(dagrun: Any) -> list[dict[str, int]]:
+    summary = next(ti for ti in dagrun.get_task_instances() if ti.task_id == "summary")
+    found: list[dict[str, int]] = summary.xcom_pull(task_ids="summary")["nights"]
+    return found
+
+
+def test_each_night_of_a_database_counts_from_the_nights_before(dagbag, spark):
+    database = {"tables": None, "database": "sales", "listing": "spark"}
+    counts = []
+    for _ in range(3):
+        state, _, dagrun = maintenance(dagbag, **database)
+        assert state == "success"
+        counts.append(len(nights(dagrun)))
+    assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
+    for other in ({}, {**database, "run_now": True}):
+        _, _, by_hand = maintenance(dagbag, **other)
+        assert nights(by_hand) == nights(dagrun)
+
+
+def test_a_run_that_comes_too_late_is_skipped_as_a_whole(dagbag, spark, monkeypatch):
+    def missed(*_: Any, **__: Any) -> None:
+        raise AirflowSkipException("this run was due yesterday")
+
+    monkeypatch.setattr(MaintenanceWindowSensor, "execute", missed)
+    state, states, _ = maintenance(dagbag)
+    assert state == "success"
+    # `record` records that there is nothing to undo.
+    expected = {**dict.fromkeys(states, "skipped"), "record": "success"}
+    assert {task: only(states, task) for task in states} == expected
+    assert spark.calls == []
+
+
+def test_what_names_no_database_has_no_schedule_and_asks_for_one(dagbag):
+    scheduled = {name for name, dag in dagbag.dags.items() if type(dag.timetable).__name__ != "NullTimetable"}
+    assert scheduled == {"lakekeeper_after_load"}
+    for name, asked in (("cleanup", "database"), ("first_night", "database"), ("when_needed", "table")):
+        with pytest.raises(Exception, match=r"too short|non-empty"):
+            dagbag.dags[f"lakekeeper_{name}"].params.get_param(asked).resolve()
+
+
 def test_maintenance_has_a_rollback_for_each_compacted_table(dagbag, spark):
     (spark.home / "tables.json").write_text(json.dumps({"sales.b": ["earlier"]}))
     _, states, dagrun = maintenance(dagbag)
@@ -211,7 +252,12 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
     }
     window = {"start": "00:00", "end": "24:00"}
     state, _, _ = run(
-        dagbag.dags["lakekeeper_on_demand"], action="compact", dry_run=False, window=window, **form
+        dagbag.dags["lakekeeper_on_demand"],
+        table="sales.events",
+        action="compact",
+        dry_run=False,
+        window=window,
+        **form,
     )
     assert state == "success"
     [call] = spark.calls
@@ -220,7 +266,13 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
 
 
 def test_on_demand_selects_by_age(dagbag, spark):
-    state, _, _ = run(dagbag.dags["lakekeeper_on_demand"], action="compact", dry_run=False, idle_for="7d")
+    state, _, _ = run(
+        dagbag.dags["lakekeeper_on_demand"],
+        table="sales.events",
+        action="compact",
+        dry_run=False,
+        idle_for="7d",
+    )
     assert state == "success"
     [call] = spark.calls
     arguments = call["request"]["arguments"]
@@ -228,14 +280,14 @@ def test_on_demand_selects_by_age(dagbag, spark):
 
 
 def test_on_demand_with_the_form_as_it_comes_writes_nothing(dagbag, spark):
-    run(dagbag.dags["lakekeeper_on_demand"])
+    run(dagbag.dags["lakekeeper_on_demand"], table="sales.events")
     [call] = spark.calls
     assert any(word.endswith("/analyze.py") for word in call["argv"])
     assert "arguments" not in call["request"]
 
 
 def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark):
-    state, states, _ = run(dagbag.dags["lakekeeper_cleanup"])
+    state, states, _ = run(dagbag.dags["lakekeeper_cleanup"], database="sales")
     assert state == "success"
     assert only(states, "delete") == "skipped"
     [call] = spark.calls

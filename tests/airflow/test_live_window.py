@@ -15,7 +15,7 @@ import pytest
 
 from tests.airflow.conftest import ROOT
 from tests.airflow.live_server import LiveAirflow, LiveRun
-from tests.airflow.support import run_on_spark, wait_for
+from tests.airflow.support import run_on_spark
 
 pytestmark = [pytest.mark.live, pytest.mark.full]
 
@@ -76,15 +76,7 @@ def airflow(spark_environ, events, tmp_path_factory) -> Iterator[LiveAirflow]:
     home = tmp_path_factory.mktemp("window") / "home"
     with LiveAirflow(home, ROOT / "example_dags", {DAG}, real) as running:
         running.unpause(DAG)
-        _end_scheduled_run(running)
         yield running
-
-
-def _end_scheduled_run(airflow: LiveAirflow) -> None:
-    """End the run of the schedule that an unpaused DAG gets at once: it would wait for its window before all others."""
-    wait_for("the run of the schedule", lambda: airflow.runs_of(DAG, ""))
-    for run in airflow.runs_of(DAG, ""):
-        airflow.call("PATCH", run.path, {"state": "failed"})
 
 
 def files(events: Path) -> dict[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import pytest
 
@@ -149,6 +150,22 @@ class TestMaintenanceWindowSensor:
         clock("2026-02-23T12:00")
         with pytest.raises(AirflowFailException, match="unknown time zone"):
             self.sensor(window={"start": "22:00", "end": "05:00", "timezone": "Mars"}).execute(context())
+
+    @pytest.mark.parametrize("kind", ["scheduled", "manual"])
+    @pytest.mark.parametrize("field", ["run_after", "data_interval_end"], ids=["Airflow 3", "Airflow 2"])
+    def test_a_scheduled_run_that_was_missed_is_skipped(self, clock, kind, field):
+        """Airflow makes the last one when the DAG is unpaused: by day it would wait for the window of another night."""
+        clock("2026-02-24T14:00")
+        due = datetime(2026, 2, 23, 21, tzinfo=timezone.utc)
+        run = SimpleNamespace(run_type=kind, **{field: due})
+        sensor = self.sensor(skip_after=timedelta(hours=12))
+        if kind == "scheduled":
+            with pytest.raises(AirflowSkipException, match="was due at 2026-02-23 21:00 UTC"):
+                sensor.execute(context(dag_run=run))
+        else:
+            deferred(lambda: sensor.execute(context(dag_run=run)))
+        clock("2026-02-23T21:05")
+        deferred(lambda: sensor.execute(context(dag_run=run)))
 
 
 class TestSmallFilesSensor:

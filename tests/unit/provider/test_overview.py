@@ -92,5 +92,18 @@ def test_tables_that_are_not_to_be_compacted_are_no_work_left_undone():
 
 def test_only_what_a_person_can_act_on_is_counted():
     refused = [("db.a", "VIEW"), ("db.b", "TYPE"), ("db.c", "QUOTA")]
-    night = Overview.of([analysed(name, "refused", code=code, reason="x") for name, code in refused], [])
-    assert night.line.endswith("2 tables with something left undone")
+    tables = [analysed(name, "refused", code=code, reason="x") for name, code in refused]
+    night = Overview.of([*tables, analysed("db.d", skipped={"EMPTY": 3})], [])
+    assert night.line.endswith("1 table with something left undone")
+    assert "not to compact: 1 VIEW, 1 TYPE" in night.text()
+    assert "partitions that cannot be compacted: 3 EMPTY" in night.text()
+
+
+def test_it_says_what_can_be_rolled_back_and_what_that_holds():
+    held = {"held_runs": 2, "held_bytes": 2048, "held_since": "2026-02-20T01:00:00Z"}
+    night = Overview.of(
+        [analysed("db.a", **{**held, "held_runs": 1}), analysed("db.b", **held)], [compacted("db.a", **held)]
+    )
+    assert night.held_line == "4 compactions can be rolled back, 4.0 KB held, the oldest of 2026-02-20"
+    assert night.held_line in night.text()
+    assert Overview.of([analysed("db.a", held_runs=0, held_bytes=0, held_since=None)], []).held_line == ""
