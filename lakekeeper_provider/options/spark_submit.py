@@ -152,7 +152,7 @@ class SparkSubmit:
         _NAMES,
         "Operators in client mode: further variables of the worker's environment for spark-submit, by name or glob;"
         " '*' passes all of them, also Airflow's keys. Without it: what Spark, Hadoop and Kerberos need"
-        " (docs/production.md).",
+        " (docs/guides/cluster-mode.md).",
         ["JAVA_TOOL_OPTIONS", "AWS_*"],
         (),
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import shutil
 import sys
@@ -11,12 +12,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import argcomplete
 
 from lakekeeper_provider import __version__
-from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.exceptions import UsageError, nearest
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import LEVELS, OPTIONS, parse_options
@@ -82,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code is the one of the job."""
     parser = build_parser()
     argcomplete.autocomplete(parser)
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return 2
     arguments = parser.parse_args(argv)
     try:
         return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)
@@ -90,12 +94,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the command that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
+        known = (*VERBS, *generate.COMMANDS)
+        text = f"there is no command {found[1]!r}{nearest(found[1], known)}" if found else message
+        super().error(text)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; ``-c`` may stand before or after the command."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="lakekeeper",
         description="Safe compaction of Hive external tables: analyze, compact, roll back, clean up.",
-        epilog=_EPILOG,
+        epilog=f"{_EPILOG}\ndocumentation: {generate.documentation()}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-c", "--config-file", metavar="PATH", help="YAML configuration file")

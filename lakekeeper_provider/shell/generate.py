@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,20 @@ from lakekeeper_provider.submission import bundle
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
-CONFIG, BUNDLE = "generate-config", "generate-bundle"
+COMMANDS = CONFIG, BUNDLE, DAGS = "generate-config", "generate-bundle", "generate-dags"
+#: The DAGs of one database, what stands in them for it, and the DAG that acts on what is entered in its form.
+_OF_DATABASE, _NO_DATABASE = ("lakekeeper_maintenance", "lakekeeper_cleanup"), "DATABASE: str | None = None"
+_BY_FORM = "lakekeeper_on_demand"
 #: The file that is written, by whether it is the schema.
 _NAMES = {False: "lakekeeper.yaml", True: "lakekeeper.schema.json"}
 _STANDARD_OUTPUT = "-"
+
+
+def documentation() -> Path:
+    """Return the directory of the pages: inside the wheel, or beside this package in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "docs"
+    return inside if inside.is_dir() else package.parent / "docs"
 
 
 def add_commands(commands: Any) -> None:
@@ -48,17 +59,32 @@ def add_commands(commands: Any) -> None:
         default=Path(),
         help="directory to write it to (default: this one)",
     )
+    dags = commands.add_parser(
+        DAGS,
+        help="Write DAGs into a directory, such as Airflow's dags_folder.",
+        description="Write DAGs into a directory: the nightly maintenance, the cleanup, and one table on demand. With"
+        " --database, the maintenance and the cleanup of that database, with a schedule.",
+    )
+    dags.add_argument(
+        "-o", "--output", metavar="DIRECTORY", type=Path, required=True, help="directory to write to"
+    )
+    which = dags.add_mutually_exclusive_group()
+    which.add_argument("-d", "--database", metavar="DB", help="the database that the DAGs maintain")
+    which.add_argument("-a", "--all", action="store_true", help="all example DAGs")
+    dags.add_argument("-f", "--force", action="store_true", help="overwrite files")
 
 
 def is_for(command: str) -> bool:
     """Tell whether a command is one of these."""
-    return command in (CONFIG, BUNDLE)
+    return command in COMMANDS
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file of a command."""
     if arguments.command == BUNDLE:
         return generate_bundle(arguments.output)
+    if arguments.command == DAGS:
+        return generate_dags(arguments.output, arguments.database, every=arguments.all, force=arguments.force)
     content = SCHEMA if arguments.schema else TEMPLATE
     output = arguments.output or _NAMES[arguments.schema]
     return generate_config(content.read_text("utf-8"), output, force=arguments.force)
@@ -76,6 +102,42 @@ def generate_bundle(directory: Path) -> int:
         raise UsageError(f"cannot write the bundle to {directory}: {error.strerror}") from None
     print(f"{jobs}\n{script}")
     return 0
+
+
+def generate_dags(directory: Path, database: str | None, *, every: bool, force: bool) -> int:
+    """Write the DAGs to begin with, those of one database, or all examples.
+
+    Raises:
+        UsageError: there is no such directory, a file exists, or the name of the database cannot be that of a DAG
+    """
+    if not (directory.is_dir() or directory.parent.is_dir()) or directory.is_file():
+        raise UsageError(f"{directory} is no directory: name the dags_folder of Airflow")
+    sources = {path.stem: path.read_text("utf-8") for path in sorted(bundle.dags_directory().glob("*.py"))}
+    if database is not None:
+        sources = {
+            f"{dag}_{_name(database)}": _for_database(dag, sources[dag], database) for dag in _OF_DATABASE
+        }
+    elif not every:
+        sources = {dag: sources[dag] for dag in (*_OF_DATABASE, _BY_FORM)}
+    files = {directory / f"{name}.py": source for name, source in sources.items()}
+    there = [str(file) for file in files if file.exists()]
+    if there and not force:
+        raise UsageError(f"{', '.join(there)}: --force overwrites what exists; nothing was written")
+    directory.mkdir(exist_ok=True)
+    for file, source in files.items():
+        generate_config(source, str(file), force=force)
+    return 0
+
+
+def _name(database: str) -> str:
+    if not re.fullmatch(r"\w{1,128}", database):
+        raise UsageError(f"--database: expected the name of a database, got {database!r}")
+    return database
+
+
+def _for_database(dag: str, source: str, database: str) -> str:
+    named = source.replace(_NO_DATABASE, f'DATABASE: str | None = "{database}"')
+    return named.replace(f'DAG_ID = "{dag}"', f'DAG_ID = "{dag}_{database}"')
 
 
 def generate_config(content: str, output: str, *, force: bool) -> int:

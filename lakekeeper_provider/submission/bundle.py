@@ -22,6 +22,13 @@ def jobs_directory() -> Path:
     raise UsageError(f"the job sources are missing from {package}: install airflow-provider-lakekeeper again")
 
 
+def dags_directory() -> Path:
+    """Return the directory ``example_dags``: inside the wheel, or beside this package in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "example_dags"
+    return inside if inside.is_dir() else package.parent / "example_dags"
+
+
 def job_script(verb: str) -> Path:
     """Return the script of a verb."""
     return jobs_directory() / f"{verb}.py"

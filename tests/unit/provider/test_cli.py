@@ -180,7 +180,7 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
             "expected a whole number from 1 to 16384, got 'x'",
         ),
         (["rollback", "--table", "a.b", "--block-size", "1"], "unrecognized arguments"),
-        (["repair", "--table", "a.b"], "invalid choice: 'repair'"),
+        (["repair", "--table", "a.b"], "there is no command 'repair'"),
         (
             ["history", "--table", "a.b", "--limit", "0"],
             "expected a whole number from 1 to 1000000000, got '0'",

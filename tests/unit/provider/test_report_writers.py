@@ -28,7 +28,8 @@ def test_an_analysis_names_owners_and_file_names_and_the_growth():
         listed_units=1,
     )
     assert text(found)[-4:] == [
-        "sales.events: 171.9 new files per day in the last 7 days (1 of 2 units were listed); the newest small files:",
+        "sales.events: 171.9 new files per day in the last 7 days, without our own"
+        " (1 of 2 partitions were listed); the newest small files:",
         "  owner  file names                    files  bytes   newest",
         "  etl    part-*-*-c000.snappy.parquet  1200   2.0 KB  2026-02-23T22:10:00Z",
         "  -      000000_*                      3      2.0 KB  2026-02-23T22:10:00Z",

@@ -61,6 +61,9 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
         "lakekeeper_provider/py.typed",
     } <= names
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
+    docs = Path(__file__).parents[3] / "docs"
+    pages = {f"lakekeeper_provider/docs/{page.relative_to(docs)}" for page in docs.rglob("*.md")}
+    assert pages <= names
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name or "/demo/" in name]
