@@ -1,6 +1,6 @@
 """Open a page of a running Airflow in Chromium without a window, wait for a text, and save a picture.
 
-    .envs/browser/bin/python -m demo.browser URL TEXT [TEXT ...] [--picture FILE]
+    .envs/browser/bin/python -m demo.browser URL TEXT [TEXT ...] [--click BUTTON ...] [--picture FILE]
 
 The token of the user who looks at it is read from standard input. What the page shows is printed. The exit code is 1 if
 a text is missing after a minute. It needs Chromium and its driver (Debian and Ubuntu: chromium, chromium-driver).
@@ -20,6 +20,7 @@ from selenium import webdriver
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.ui import WebDriverWait
 
 PATIENCE = 60
@@ -41,13 +42,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Open a page of Airflow, and wait for texts on it.")
     parser.add_argument("url")
     parser.add_argument("texts", nargs="+")
+    parser.add_argument(
+        "--click", action="append", default=[], help="a button to click first, by its text or label"
+    )
     parser.add_argument("--picture", type=Path, help="save a picture of the page as PNG")
     asked = parser.parse_args()
     token = sys.stdin.readline().strip()
     with tempfile.TemporaryDirectory() as profile:
         browser = _browser(profile)
         try:
-            missing = _look(browser, asked.url, token, asked.texts)
+            missing = _look(browser, asked.url, token, asked.texts, asked.click)
             if asked.picture:
                 browser.save_screenshot(str(asked.picture))
         finally:
@@ -65,12 +69,16 @@ def _browser(profile: str) -> webdriver.Chrome:
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
-def _look(browser: webdriver.Chrome, url: str, token: str, texts: list[str]) -> list[str]:
+def _look(browser: webdriver.Chrome, url: str, token: str, texts: list[str], clicks: list[str]) -> list[str]:
     """Open the page as a user who has logged in; print what it shows, and return the texts that are missing."""
     parts = urlsplit(url)
     browser.get(f"{parts.scheme}://{parts.netloc}/api/v2/version")
     browser.add_cookie({"name": "_token", "value": token, "path": "/"})
     browser.get(url)
+    for name in clicks:
+        condition = f"normalize-space()={name!r} or @aria-label={name!r} or @title={name!r}"
+        button = (By.XPATH, f"//*[self::button or @role='button' or @role='menuitem'][{condition}]")
+        WebDriverWait(browser, PATIENCE).until(expected_conditions.element_to_be_clickable(button)).click()
     with contextlib.suppress(TimeoutException):
         WebDriverWait(browser, PATIENCE).until(lambda _: not _missing(browser, texts))
     print(_shown(browser))

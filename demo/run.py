@@ -72,6 +72,7 @@ Compacted: the same rows, in the same locations, in {files} files instead of {ol
   make up      the Airflow UI on these tables; make down stops it
   Roll back    in the UI, clear only the task `rollback`: it undoes this run
   The DAG      example_dags/{dag}.py
+  Your tables  docs/start/install.md, then docs/start/first-night.md
 """
 
 

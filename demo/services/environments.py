@@ -79,6 +79,8 @@ SPECS = {
     # What the benchmarks compare with, and draw their chart with. It runs on the PySpark of spark-3.5.
     "lakekeeper-0.0.6": Spec(("lakekeeper==0.0.6",)),
     "bench": Spec(("matplotlib>=3.10",)),
+    # Builds the documentation site.
+    "docs": Spec(("mkdocs-material==9.*", "mkdocstrings[python]>=0.30")),
     # Looks at the demo's Airflow as a person does, in Chromium.
     "browser": Spec(("selenium>=4.30",)),
 }

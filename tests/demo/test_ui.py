@@ -25,7 +25,7 @@ def first_run(api: AirflowClient) -> str:
     reason="a browser is needed: apt-get install chromium chromium-driver",
 )
 def test_a_browser_shows_the_logs_of_the_finished_run(api):
-    text = screenshot.look_at_log(api.url, api.token, first_run(api))
+    text = screenshot.look_at(screenshot.LOG, api.url, api.token, first_run(api))
 
     for shown in (
         "demo.lakekeeper_events_2p: done, 9 units compacted, 900 -> 9 files",
