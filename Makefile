@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down screenshots bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
+.PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,13 @@ down: python ## stop what `make up` started
 
 screenshots: python ## take the pictures of the documentation, of what `make up` runs; needs Chromium
 	@$(PYTHON) -m demo.screenshot
+
+drawings: python ## draw the pictures of docs/drawings; needs Chromium and npm
+	@$(PYTHON) -m demo.drawings
+
+site: python ## build the documentation into site/
+	@$(PYTHON) -m demo.services.environments docs
+	@.envs/docs/bin/mkdocs build --strict
 
 bench: python ## measure the jobs beside Lakekeeper and plain Spark; all cases write docs/benchmarks.md: CASE=name ROUNDS=n STEPS=a,b KEEP=1 AGAIN=1
 	@$(PYTHON) -m benchmarks.run $(CASE) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STEPS),--steps $(STEPS)) \
@@ -53,7 +60,7 @@ docs: python ## write the generated parts of the documentation
 	@$(PYTHON) -m tests.contract.option_table
 	@$(PYTHON) -m tests.contract.pages
 
-tried: python ## write docs/tried-on-a-cluster.md from the names of the tests
+tried: python ## write docs/safety/tried-on-a-cluster.md from the names of the tests
 	@$(PYTHON) -m tests.cluster.tried
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
@@ -67,7 +74,7 @@ soak: python ## kill Spark drivers at random instants, and count the rows: CYCLE
 	@.envs/spark-3.5/bin/python -m tests.soak.run $(if $(CYCLES),--cycles $(CYCLES)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-lint: python ## ruff, mypy and import-linter
+lint: python ## ruff, mypy, import-linter, and the documentation with its links
 	@$(PYTHON) -m tests.harness.suite lint
 
 format: python ## format the code with ruff

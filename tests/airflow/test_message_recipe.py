@@ -1,4 +1,4 @@
-"""The callback of docs/production.md: who gets which message when a night was partial, or a unit is quarantined."""
+"""The callback of docs/guides/monitoring.md: who gets which message when a night was partial, or quarantined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def sent() -> list[dict[str, str]]:
 @pytest.fixture
 def tell(sent) -> Any:
     """The function as it stands in the guide, with a `send` that keeps the messages."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "production.md").read_text(), re.S)
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "guides" / "monitoring.md").read_text(), re.S
+    )
     (code,) = (block for block in blocks if "def tell(" in block)
     names: dict[str, Any] = {"send": lambda **message: sent.append(message)}
     exec(code, names)

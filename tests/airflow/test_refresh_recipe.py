@@ -1,4 +1,4 @@
-"""What docs/production.md adds to the maintenance DAG for Impala: with it the DAG runs, and sends what it should."""
+"""What docs/guides/engines.md adds to the maintenance DAG for Impala: with it the DAG runs and sends what it should."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.airflow.support import dags_in
 from tests.airflow.test_dags import EXAMPLES, maintenance, only
 
 LAST_LINES = "    record >> rollback\n"
-GUIDE = ROOT / "docs" / "production.md"
+GUIDE = ROOT / "docs" / "guides" / "engines.md"
 
 
 def with_recipe(dag: str) -> str:

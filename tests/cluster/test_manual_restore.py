@@ -1,4 +1,4 @@
-"""The commands of docs/manual-restore.md, run as they are written there."""
+"""The commands of docs/safety/manual-restore.md, run as they are written there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.spark.toolbox import Jobs, many, only, outcomes, rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = Path(__file__).parents[2] / "docs" / "manual-restore.md"
+PAGE = Path(__file__).parents[2] / "docs" / "safety" / "manual-restore.md"
 _BLOCK = re.compile(r"^```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -29,6 +29,8 @@ class Terminal:
         self._values = values
         self.assigned: set[str] = set()
         self.results: list[list[object]] = []
+        #: The verbs of our own command, which are for the time when the program works again.
+        self.later: list[str] = []
 
     def run_page(self) -> None:
         for kind, text in _BLOCK.findall(PAGE.read_text("utf-8")):
@@ -40,6 +42,9 @@ class Terminal:
         self.results += [list(row) for row in found]
 
     def _shell(self, line: str) -> None:
+        if line.startswith("lakekeeper "):
+            self.later.append(line.split()[1])
+            return
         name, equals, _ = line.partition("=")
         if equals and name.isidentifier():
             self.assigned.add(name)
@@ -97,6 +102,7 @@ def test_the_page_restores_a_partition(
     terminal.run_page()
     assert terminal.assigned == {"HOME_DIR", "LIVE", "RUN_DIR", "OLD", "ASIDE", "ADDED"}
     assert terminal.results == [[swap["rows"] + 5]]
+    assert terminal.later == ["forget"]
     restored = files(superuser, live)
     assert {path: restored[path] for path in originals} == originals
     assert rows(spark, pair) == content

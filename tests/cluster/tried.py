@@ -1,4 +1,4 @@
-"""Write docs/tried-on-a-cluster.md: what the tests on a cluster try, in the words of their own names.
+"""Write docs/safety/tried-on-a-cluster.md: what the tests on a cluster try, in the words of their own names.
 
     python3.11 -m tests.cluster.tried
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from demo.services import paths
 
-PAGE = Path("docs/tried-on-a-cluster.md")
+PAGE = Path("docs/safety/tried-on-a-cluster.md")
 COMMAND = "make tried"
 #: A folder's tests, and what they have in common. A folder that is not there has none.
 FOLDERS = {"tests/cluster": "with simple authentication", "tests/kerberos": "with Kerberos"}

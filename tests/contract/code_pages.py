@@ -1,4 +1,4 @@
-"""The parts of docs/design.md that repeat the code: the packages, and what is done in each state of a swap."""
+"""The parts of docs/design that repeat the code: the packages, and what is done in each state of a swap."""
 
 from __future__ import annotations
 

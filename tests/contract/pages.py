@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lakekeeper_provider.events.metrics import METRICS
@@ -20,7 +21,7 @@ from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Level, Option
 from spark_jobs.protocol.measuring.phases import PHASES
-from tests.contract import code_pages, config_template, settings_page
+from tests.contract import code_pages, config_template, operator_pages, settings_page
 from tests.contract.option_table import option_table
 
 ROOT = Path(__file__).parents[2]
@@ -134,18 +135,34 @@ def swap_states() -> str:
     return table(header, code_pages.state_rows())
 
 
+#: The classes whose arguments stand on a page of docs/operators, by its name.
+OPERATORS = {
+    "index": "LakekeeperOperator",
+    "analyze": "AnalyzeOperator",
+    "compact": "CompactOperator",
+    "record": "RecordCompactionOperator",
+    "rollback": "RollbackOperator",
+    "cleanup": "CleanupOperator",
+    "check": "CheckOperator",
+    "history": "HistoryOperator",
+    "small-files-sensor": "SmallFilesSensor",
+    "maintenance-window-sensor": "MaintenanceWindowSensor",
+}
+
+
+def arguments(name: str) -> str:
+    rows = (argument.row for argument in operator_pages.arguments(name))
+    return table(("argument", "type", "required", "default", "meaning"), rows)
+
+
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "README.md": {"configuration": configuration},
-    "docs/design.md": {"swap states": swap_states, "packages": packages},
-    "docs/production.md": {"metrics": metrics},
-    "docs/troubleshooting.md": {"refusals": refusals, "warnings": warnings},
-    "docs/wire.md": {
-        "flags": flags,
-        "option keys": option_keys,
-        "phases": phases,
-        "findings": findings,
-        "outcomes": outcomes,
-    },
+    "docs/configuration.md": {"configuration": configuration},
+    "docs/design/layout.md": {"packages": packages},
+    "docs/design/protocol.md": {"swap states": swap_states},
+    "docs/guides/monitoring.md": {"metrics": metrics},
+    "docs/codes.md": {"outcomes": outcomes, "refusals": refusals, "warnings": warnings, "findings": findings},
+    "docs/wire.md": {"flags": flags, "option keys": option_keys, "phases": phases},
+    **{f"docs/operators/{page}.md": {name: partial(arguments, name)} for page, name in OPERATORS.items()},
 }
 
 #: Files that are generated as a whole.

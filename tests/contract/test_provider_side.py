@@ -26,7 +26,8 @@ from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.request import build_request, dump
 
 GOLDEN = Path(__file__).with_name("golden")
-WIRE = Path(__file__).parents[2] / "docs" / "wire.md"
+DOCS = Path(__file__).parents[2] / "docs"
+WIRE = DOCS / "wire.md"
 
 
 def golden(name: str) -> Any:
@@ -140,5 +141,5 @@ def test_the_line_on_stdout_is_the_report_behind_a_word_and_the_nonce():
 
 
 def test_the_exit_codes_of_outcomes_are_those_of_the_page():
-    rows = re.findall(r"^\| `(\w+)` \| (\d) \|", WIRE.read_text(), re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (\d) \|", (DOCS / "codes.md").read_text(), re.M)
     assert {outcome: int(code) for outcome, code in rows} == report.EXIT_CODES

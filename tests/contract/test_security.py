@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "security.md").read_text()
+PAGE = (ROOT / "docs" / "safety" / "security.md").read_text()
 TRIED = PAGE.partition("## What each could try")[2].partition("\n## ")[0]
 ROWS = [line for line in TRIED.splitlines() if line.startswith("| ") and not line.startswith("| who")]
 NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", PAGE)))
@@ -47,6 +47,6 @@ def test_everybody_who_is_not_trusted_is_in_a_row():
 
 def test_the_page_at_the_root_leads_there_and_names_no_person():
     page = (ROOT / "SECURITY.md").read_text()
-    assert "docs/security.md" in page
+    assert "docs/safety/security.md" in page
     assert "private security advisory" in page
     assert "@" not in page

@@ -13,7 +13,7 @@ from demo.services.processes import own_environ
 from tests.cluster import jars
 from tests.harness import coverage, timings
 from tests.harness.job_runner import Job, Lane
-from tests.harness.suites import LINT, LINTED, Suite, environments_of
+from tests.harness.suites import LINT, LINTED, Suite, env_of_lint, environments_of
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
@@ -81,7 +81,7 @@ class Plan:
     def _lint(self, expected: dict[str, float], made: set[str]) -> Iterator[Job]:
         after = frozenset({*map(_env_job, LINTED)} & made)
         for name, (tool, *arguments) in LINT.items():
-            command = (paths.env_dir("dev") / "bin" / tool, *arguments)
+            command = (paths.env_dir(env_of_lint(name)) / "bin" / tool, *arguments)
             yield self._job(name, command, Lane.COMPUTE, expected=expected.get(name, 0), after=after)
 
     def _pytest(self, suite: Suite, expected: dict[str, float], made: set[str]) -> Job:

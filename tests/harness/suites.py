@@ -149,17 +149,25 @@ def _mypy(env: str, package: str) -> tuple[str, ...]:
     return ("mypy", "--python-executable", python, "--cache-dir", f".mypy_cache/{env}", "-p", package)
 
 
-#: The programs of the environment `dev`.
+#: Programs of the environment `dev`, but for those of `_ELSEWHERE`.
 LINT = {
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
     "import-linter": ("lint-imports", "--no-cache"),
     "mypy provider": _mypy("airflow-3.3", "lakekeeper_provider"),
     "mypy jobs": _mypy("spark-3.5", "spark_jobs"),
+    "mkdocs": ("mkdocs", "build", "--strict", "--quiet", "--site-dir", ".scratch/site"),
 }
+_ELSEWHERE = {"mkdocs": "docs"}
 
 #: The environments of `LINT`.
-LINTED = ("dev", "spark-3.5", "airflow-3.3")
+LINTED = ("dev", "spark-3.5", "airflow-3.3", "docs")
+
+
+def env_of_lint(name: str) -> str:
+    """Return the environment that has a program of `LINT`."""
+    return _ELSEWHERE.get(name, "dev")
+
 
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 

@@ -1,4 +1,4 @@
-"""A million files in one directory are planned inside the memory that docs/production.md states."""
+"""A million files in one directory are planned inside the memory that docs/guides/limits.md states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = 1_000_000
 #: File systems allow tens of thousands of names for one file.
 NAMES_OF_ONE = 50_000
-#: What docs/production.md states.
+#: What docs/guides/limits.md states.
 DRIVER_MEMORY, PYTHON_MB = "2g", 1280
 
 pytestmark = [pytest.mark.full, pytest.mark.one_version]

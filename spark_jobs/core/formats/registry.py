@@ -38,7 +38,7 @@ class FormatSpec:
         lines: files are read and written as lines of text, which are not counted and cannot be sorted.
         mirrors_layout: row groups and Bloom filters are written as in the original files.
         by_position: tells whether readers match the columns of a file with these types by position.
-        read_by_position: an engine matches the columns of all files by position by default (docs/production.md, 6).
+        read_by_position: an engine matches the columns of all files by position by default (docs/guides/engines.md).
         check_properties: raises Refusal for properties (of the table, its SerDe, the partition) with which a rewrite
             would change the rows that are read. The second argument names the table or partition.
     """

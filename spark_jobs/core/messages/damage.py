@@ -105,7 +105,7 @@ class DamageCode(Enum):
         _DAMAGE,
         "The metastore has a unit whose directory does not exist (a notice if no run has ever rewritten it).",
         "Roll the run back; without originals, restore the directory from a snapshot, or drop the partition. Originals"
-        " of Lakekeeper 0.0.6 beside it are put back by hand (docs/troubleshooting.md).",
+        " of Lakekeeper 0.0.6 beside it are put back by hand (docs/guides/troubleshooting.md).",
     )
     LIVE_CHANGED = (
         _DAMAGE,

@@ -46,11 +46,7 @@ class UnitOutcome(_Outcome):
         "The run does not keep its originals any more; what is left of them was not deleted.",
         "Delete the directory that `reason` names when nobody needs it.",
     )
-    SKIPPED = (
-        "skipped",
-        "It was refused; `code` and `reason` say why.",
-        "See the codes in troubleshooting.md.",
-    )
+    SKIPPED = ("skipped", "It was refused; `code` and `reason` say why.", "See its code.")
     GONE = (
         "gone",
         "It was named, and the table has no such partition; `code` is `PARTITION_NOT_FOUND`.",
@@ -85,11 +81,7 @@ class TableOutcome(_Outcome):
 
     DONE = ("done", "At least one unit was processed, and none failed.")
     NOTHING = ("nothing", "There was nothing to do.")
-    REFUSED = (
-        "refused",
-        "The whole table was left alone; `code` and `reason` say why.",
-        "See the codes in troubleshooting.md.",
-    )
+    REFUSED = ("refused", "The whole table was left alone; `code` and `reason` say why.", "See its code.")
     BUSY = ("busy", "Another job is working on the table.", "Run the job again later.")
     PARTIAL = (
         "partial",

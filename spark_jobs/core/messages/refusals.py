@@ -1,6 +1,6 @@
 """The codes of refusals, with their causes and remedies. A refused table or unit is left alone.
 
-The codes are stable, as reports and alert rules name them. docs/troubleshooting.md is generated from this table.
+The codes are stable, as reports and alert rules name them. docs/codes.md is generated from this table.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class RefusalCode(Explained):
     BACKUP = ("The table, or the directory, is a backup that a compaction made.", "Name the original table.")
     LEGACY_BACKUP = (
         "The table reads `__old_<n>` directories, or has the name of a backup table of Lakekeeper 0.0.6.",
-        "By hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left). If it is another table, set"
-        " `backup_prefix`.",
+        "By hand: [what Lakekeeper 0.0.6 has left](guides/troubleshooting.md#what-lakekeeper-006-has-left). If it is"
+        " another table, set `backup_prefix`.",
     )
     USAGE = (
         "A table property `lakekeeper.*` selects units in another way than the job does, or an option does not fit this"
@@ -178,7 +178,7 @@ class RefusalCode(Explained):
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a directory `__old_<n>` or `__compact_tmp_<n>` beside the unit, or in it.",
-        "By hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
+        "By hand: [what Lakekeeper 0.0.6 has left](guides/troubleshooting.md#what-lakekeeper-006-has-left).",
     )
     PARQUET_SUMMARY = (
         "`_metadata` or `_common_metadata` in the partition, or in a directory above it up to the table's root,"
@@ -239,8 +239,8 @@ class RefusalCode(Explained):
     CODEC = (
         "The table declares a compression codec that Spark cannot write, or its files have one that Spark lacks, or"
         " need another class that the job has no jar of; the reason names the property, or the file and the class.",
-        "Correct the property (`parquet.compression`, `orc.compress`), or add the jar to the job (`jars` of"
-        " `spark_submit`).",
+        "Correct the property (`parquet.compression`, `orc.compress`), or add the jar to the job (`spark.jars` in"
+        " `spark_submit: extra_conf`).",
     )
     CALENDAR = (
         "The files have dates before 1582 or timestamps before 1900, and two calendars or an unknown one.",
@@ -271,9 +271,9 @@ class RefusalCode(Explained):
     NOT_TEXT = (
         "A file of a text table is not shown to be plain text: its extension is that of a codec or a cipher that this"
         " Spark lacks, or its bytes are not those of text. The reason names the file.",
-        "Where a codec wrote it: add the codec's class to `io.compression.codecs`, and its jar to the job (`jars` of"
-        " `spark_submit`). Where it is text in another encoding than UTF-8: declare the encoding on the table (`ALTER"
-        " TABLE ... SET SERDEPROPERTIES ('serialization.encoding'='...')`).",
+        "Where a codec wrote it: add the codec's class to `io.compression.codecs`, and its jar to the job (`spark.jars`"
+        " in `spark_submit: extra_conf`). Where it is text in another encoding than UTF-8: declare the encoding on the"
+        " table (`ALTER TABLE ... SET SERDEPROPERTIES ('serialization.encoding'='...')`).",
     )
     FILE_FILTER = (
         "The table has a property or an option by which its readers leave out files by their names or times"

@@ -1,6 +1,6 @@
 """The codes of warnings, with their causes and remedies. The job goes on after a warning.
 
-The codes are stable, because they are in reports and in alert rules of users. docs/troubleshooting.md is generated from
+The codes are stable, because they are in reports and in alert rules of users. docs/codes.md is generated from
 this table.
 """
 

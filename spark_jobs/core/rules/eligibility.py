@@ -1,6 +1,6 @@
 """The checks whether a table may be compacted at all.
 
-Every refusal has a stable code and a reason of one sentence (docs/design.md, section 6).
+Every refusal has a stable code and a reason of one sentence (docs/design/fidelity.md).
 """
 
 from __future__ import annotations

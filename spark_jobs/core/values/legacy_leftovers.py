@@ -38,15 +38,15 @@ def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
         raise Refusal(
             RefusalCode.LEGACY_BACKUP,
             f"{name} is named like a backup table of Lakekeeper 0.0.6, which may read the directories of another table."
-            " docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to drop it without its files; if it"
-            " is none, set another 'backup_prefix'",
+            " docs/guides/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to drop it without its files;"
+            " if it is none, set another 'backup_prefix'",
         )
     for unit in units:
         if _is_backup(unit.location, unit.spec):
             raise Refusal(
                 RefusalCode.LEGACY_BACKUP,
                 f"{name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: they must stay unchanged."
-                " docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to end them",
+                " docs/guides/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to end them",
             )
 
 
@@ -84,8 +84,8 @@ def described(paths: Sequence[str]) -> str:
         what = "was written by a compaction of Lakekeeper 0.0.6 that is at work or has died, and may be the only copy"
     more = f" (and {', '.join(others)} of it or of earlier runs)" if others else ""
     return (
-        f"{newest} {what}{more}. What to do with it is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do"
-        " not use its rollback and cleanup, which delete directories"
+        f"{newest} {what}{more}. What to do with it is in docs/guides/troubleshooting.md, 'What Lakekeeper 0.0.6 has"
+        " left'; do not use its rollback and cleanup, which delete directories"
     )
 
 

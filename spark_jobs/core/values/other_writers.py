@@ -1,7 +1,7 @@
 """The files and directories of other writers in a table, identified by name, length and age.
 
 Sources: the documentation of Flink's file sink, NiFi's PutHDFS, Flume's HDFS sink, Kafka Connect's HDFS sink, Hive,
-Spark and Impala; docs/design.md has the table.
+Spark and Impala; docs/design/planning.md has the table.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def forget(target: str, run_id: str) -> str:
 def read_by_another_table() -> str:
     return (
         "The table of the run was dropped, but another one reads this directory: drop its partition if the rows are not"
-        " needed, or put the originals back as docs/manual-restore.md says"
+        " needed, or put the originals back as docs/safety/manual-restore.md says"
     )
 
 

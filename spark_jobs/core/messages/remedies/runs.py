@@ -74,7 +74,7 @@ def unreadable(directory: str, originals: Mapping[str, str], unclear: Sequence[s
     if unclear:
         return (
             f"Rows of the table may be only in {_named(unclear)}: before this run is moved out of the table's home,"
-            " copy what the table needs from there, as docs/manual-restore.md says"
+            " copy what the table needs from there, as docs/safety/manual-restore.md says"
         )
     command = without_run(directory, originals, unclear)
     if not originals:
@@ -89,7 +89,7 @@ def unreadable(directory: str, originals: Mapping[str, str], unclear: Sequence[s
 def without_run(directory: str, originals: Mapping[str, str], unclear: Sequence[str]) -> str:
     """Return the commands after which the jobs work again: put back what only this run has, then move it away."""
     if unclear:
-        return f"read docs/manual-restore.md, and copy what the table needs from {_named(unclear)}"
+        return f"read docs/safety/manual-restore.md, and copy what the table needs from {_named(unclear)}"
     back = hdfs.put_back((old, live) for live, old in originals.items())
     return " && ".join([*(f"({text})" for text in back), hdfs.move_away(directory)])
 
