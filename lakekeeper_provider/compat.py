@@ -63,6 +63,7 @@ __all__ = [
     "pull_xcom",
     "redact",
     "utcnow",
+    "was_skipped",
 ]
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from spark_jobs.core.records.journal import COMMITTED, Record, RunState
-from spark_jobs.core.records.journal_bounds import uri_path
+from spark_jobs.core.records.journal_bounds import is_same_table
 from spark_jobs.core.values.file_times import millis_of
 from spark_jobs.core.wire.report import utc
 
@@ -51,8 +51,8 @@ class EndedRun:
         return cls(run_id, table, location, owner, began, ended, size)
 
     def is_of(self, table: str, location: str) -> bool:
-        """Tell whether it was a run of the table: by its name, or by its location if it was renamed since."""
-        return self.table == table or uri_path(self.location) == uri_path(location)
+        """Tell whether it was a run of the table."""
+        return is_same_table(self.table, self.location, table, location)
 
 
 def writing_times(runs: Iterable[EndedRun]) -> dict[str, list[tuple[int, int]]]:

@@ -26,6 +26,12 @@ def uri_path(uri: str) -> str:
     return match["path"].rstrip("/") if match else uri
 
 
+def is_same_table(name: str, location: str, other: str, other_location: str) -> bool:
+    """Tell whether a run of one table belongs to the other one: by its name, or by its location after a renaming."""
+    # guard: run_of_this_table
+    return name == other or uri_path(location) == uri_path(other_location)
+
+
 @dataclass(frozen=True)
 class ClosingRecord:
     """The last record of a run that was closed in `home`.

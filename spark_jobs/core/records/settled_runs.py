@@ -17,7 +17,7 @@ from typing import Any
 from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import RunState
-from spark_jobs.core.records.journal_bounds import uri_path
+from spark_jobs.core.records.journal_bounds import is_same_table
 from spark_jobs.core.records.record_files import DECODING_ERRORS, stamped, unpacked
 from spark_jobs.core.records.snapshots import KINDS, Sizes, Snapshot
 from spark_jobs.core.values.layout import is_run_id
@@ -64,8 +64,8 @@ class SettledRun:
         )
 
     def is_of(self, table: str, location: str) -> bool:
-        """Tell whether this was a run of the table: by its name, or by its location if it was renamed since."""
-        return self.table == table or uri_path(self.location) == uri_path(location)
+        """Tell whether this was a run of the table."""
+        return is_same_table(self.table, self.location, table, location)
 
 
 def is_settled(state: RunState) -> bool:

@@ -48,8 +48,6 @@ class ReadableRuns(TableRuns):
         self.unreadable: dict[str, Exception] = {}
         #: The runs of other tables at the same location.
         self.of_others: list[Run] = []
-        #: The homes that exist.
-        self.homes: list[str] = []
 
     @property
     def copies(self) -> dict[str, str]:
@@ -86,10 +84,10 @@ class ReadableRuns(TableRuns):
 
     def _directories(self, home: str) -> list[tuple[Status, str | None]]:
         try:
-            self.homes += [home] if self._fs.status(home) is not None else []
             return super()._directories(home)
         except (LakekeeperError, OSError) as error:
             self.unreadable[home] = error
+            self.homes.append(home)
             return []
 
     def _run(self, directory: Status, identity: str | None) -> Run | None:

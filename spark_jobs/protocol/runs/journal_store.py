@@ -15,7 +15,7 @@ from spark_jobs.core.messages.errors import OutOfPlace, Unsafe
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.held import closing_fields
 from spark_jobs.core.records.journal import Record, RunState
-from spark_jobs.core.records.journal_bounds import uri_path, within
+from spark_jobs.core.records.journal_bounds import is_same_table, within
 from spark_jobs.core.records.record_files import check_length
 from spark_jobs.core.records.settled_runs import SettledRun
 from spark_jobs.core.values.file_times import time_of
@@ -241,9 +241,8 @@ class Run:
         return self.journal.state() or self.state
 
     def is_of(self, table: str, location: str) -> bool:
-        """Tell whether the run belongs to this table, by its name or, after a renaming, by its location."""
-        # guard: run_of_this_table
-        return self.state.table == table or uri_path(self.state.location) == uri_path(location)
+        """Tell whether the run belongs to this table."""
+        return is_same_table(self.state.table, self.state.location, table, location)
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:

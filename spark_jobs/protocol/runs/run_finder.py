@@ -69,6 +69,8 @@ class TableRuns:
         self._copied: dict[str, str] = {}
         #: By unit key, the path of its originals if they were copied between the renames of a swap.
         self.left_in_copies: dict[str, str] = {}
+        #: The homes that exist, as far as they were looked at.
+        self.homes: list[str] = []
         #: The ended runs that `unfinished` has found.
         self.ended: list[EndedRun] = []
         #: Run directories without a record, by path: of a run that is being opened, or created again by late tasks.
@@ -143,6 +145,7 @@ class TableRuns:
             entries = self._fs.list(home)
         except FileNotFoundError:
             return []
+        self.homes.append(home)
         if any(entry.path == home for entry in entries):  # The listing of a file has only the file itself.
             found = OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
             raise Refusal(RefusalCode.NOT_WRITABLE, str(found), found.command)  # guard: home_is_a_directory
