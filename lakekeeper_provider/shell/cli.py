@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import shutil
 import sys
@@ -12,12 +11,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import argcomplete
 
 from lakekeeper_provider import __version__
-from lakekeeper_provider.exceptions import UsageError, nearest
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import LEVELS, OPTIONS, parse_options
@@ -38,6 +37,7 @@ from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
 from lakekeeper_provider.shell import generate
 from lakekeeper_provider.shell import job as shell
+from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
 from lakekeeper_provider.submission import bundle, commands, request
 from lakekeeper_provider.submission.report_line import ReportLine
 
@@ -70,13 +70,6 @@ _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "what `lakekeeper plan --json` has printed: exactly its flagged units, in its order"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
-_EPILOG = """\
-exit codes:
-  0  done, or nothing to do
-  1  a table or unit failed, was busy, or was refused although it was named; a check has found damage
-  2  wrong usage or configuration
-  3  a unit is in a state that needs a person
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,22 +87,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that names the command that was meant."""
-
-    def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
-        known = (*VERBS, *generate.COMMANDS)
-        text = f"there is no command {found[1]!r}{nearest(found[1], known)}" if found else message
-        super().error(text)
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; ``-c`` may stand before or after the command."""
-    parser = _Parser(
+    parser = CommandParser(
         prog="lakekeeper",
         description="Safe compaction of Hive external tables: analyze, compact, roll back, clean up.",
-        epilog=f"{_EPILOG}\ndocumentation: {generate.documentation()}\n",
+        epilog=f"{EXIT_CODES}\ndocumentation: {generate.documentation()}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-c", "--config-file", metavar="PATH", help="YAML configuration file")
