@@ -25,6 +25,7 @@ drawings: python ## draw the pictures of docs/drawings; needs Chromium and npm
 site: python ## build the documentation into site/
 	@$(PYTHON) -m demo.services.environments docs
 	@.envs/docs/bin/mkdocs build --strict
+	@echo 'Open site/index.html; the search needs a web server: $(PYTHON) -m http.server -b 127.0.0.1 -d site'
 
 bench: python ## measure the jobs beside Lakekeeper and plain Spark; all cases write docs/benchmarks.md: CASE=name ROUNDS=n STEPS=a,b KEEP=1 AGAIN=1
 	@$(PYTHON) -m benchmarks.run $(CASE) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STEPS),--steps $(STEPS)) \

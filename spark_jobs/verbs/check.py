@@ -37,11 +37,15 @@ def check_location(job: Job, location: str) -> list[TableReport]:
 
 def say_what_is_left(job: Job, report: Report) -> None:
     """Say whether anything of ours is left in the tables, after the findings of each."""
-    job.show(left_text(report.tables))
+    job.show(left_text(report.tables, whole=bool(job.invocation.database)))
 
 
-def left_text(tables: Sequence[TableReport]) -> str:
-    """Return one line about what the tables have of ours. What was not looked at is named."""
+def left_text(tables: Sequence[TableReport], *, whole: bool) -> str:
+    """Return one line about what the tables have of ours. What was not looked at is named.
+
+    Args:
+        whole: the tables are all of a database. Else their backup tables, which are tables too, are not among them.
+    """
     names = [name for table in tables for name in table.left or ()]
     properties = sum(name.startswith(PROPERTY_PREFIX) for name in names)
     unknown = (t for t in tables if t.left is None and t.outcome != TableOutcome.NOTHING)
@@ -54,7 +58,8 @@ def left_text(tables: Sequence[TableReport]) -> str:
     found = [f"{what}: {number}" for what, number in counts.items() if number]
     if found:
         return f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them)"
-    return f"nothing of ours is left (tables looked at: {len(tables)})"
+    unseen = "" if whole else "; backup tables are looked for by check --database only"
+    return f"nothing of ours is left (tables looked at: {len(tables)}{unseen})"
 
 
 def _unchanged(table: Table) -> Table:

@@ -101,6 +101,15 @@ def test_it_ends_with_what_is_left_of_ours(capsys: pytest.CaptureFixture[str]) -
     assert said().startswith("nothing of ours is left (")
 
 
+def test_a_check_of_one_table_says_that_it_did_not_look_for_its_backup_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    sim = build()
+    check(sim, FLAT)
+    table = capsys.readouterr().out
+    run(sim.client(), "check", "--database", TableName.parse(FLAT).database)
+    assert "backup tables are looked for by check --database only" in table
+    assert "backup tables" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", [name for name, plant in PLANTS.items() if plant.obeyed])
 def test_the_command_of_a_finding_ends_it(done: SimulatedCluster, name: str) -> None:
     plant: Plant = PLANTS[name]
