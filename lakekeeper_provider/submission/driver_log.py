@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-#: A line of the jobs' log, or of Spark's: the time, the level, the text.
+#: A line of the jobs' log, or of Spark's, which has a date too: the date, the time, the level, the text.
 _LINE = re.compile(
-    r"(?:\d\d/\d\d/\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})? (DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) (.*)"
+    r"(\d\d/\d\d/\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})? (DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) (.*)"
 )
 _LEVELS = {
     "DEBUG": logging.DEBUG,
@@ -20,7 +19,8 @@ _LEVELS = {
     "FATAL": logging.ERROR,
     "CRITICAL": logging.ERROR,
 }
-#: What the report has too, which is shown when the job has ended: phases, and warnings of tables with their codes.
+#: What the jobs log and the report has too, which is shown when the job has ended: phases, and warnings of tables with
+#: their codes.
 _IN_THE_REPORT = {
     logging.INFO: re.compile(r"phases: "),
     logging.WARNING: re.compile(r"[^\s.]+\.[^\s.]+: [A-Z][A-Z0-9_]+: "),
@@ -35,24 +35,23 @@ class DriverLog:
     """
 
     def __init__(self, log: Any) -> None:
-        self._log = log
+        self._logger = log
         self._withheld: list[tuple[int, str]] = []
 
-    def relogged(self, lines: Iterable[str]) -> Iterator[str]:
-        """Log the lines that have a level of their own, and return the others."""
-        for line in lines:
-            found = _LINE.fullmatch(line.rstrip("\n"))
-            if found is None:
-                yield line
-                continue
-            level, text = _LEVELS[found[1]], found[2]
-            if level in _IN_THE_REPORT and _IN_THE_REPORT[level].match(text):
-                self._withheld.append((level, text))
-            else:
-                self._log.log(level, "%s", text)
+    def log_line(self, line: str) -> bool:
+        """Log a line with the level that it has of its own, and tell whether it has one."""
+        found = _LINE.fullmatch(line.rstrip("\n"))
+        if found is None:
+            return False
+        level, text = _LEVELS[found[2]], found[3]
+        if not found[1] and level in _IN_THE_REPORT and _IN_THE_REPORT[level].match(text):
+            self._withheld.append((level, text))
+        else:
+            self._logger.log(level, "%s", text)
+        return True
 
     def without_report(self) -> None:
         """Log what was left to the report: there is none."""
         for level, text in self._withheld:
-            self._log.log(level, "%s", text)
+            self._logger.log(level, "%s", text)
         self._withheld.clear()

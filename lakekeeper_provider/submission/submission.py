@@ -141,6 +141,7 @@ class SubmissionRunner:
                 os.environ, self._spark.pass_environment, given(self._operator.env_vars)
             )
             submitter.set_environment(self._environment.variables)
+            submitter.set_line_log(self._driver_log.log_line)
         self._submitter = submitter
         return submitter, exchange
 
@@ -211,9 +212,7 @@ class SubmissionRunner:
         store = partial(YarnApplicationLink.store, context)
         if self._on_yarn:  # Elsewhere, a line like that of the address is the text of a table.
             lines = watch_application(lines, self._resource_manager, store)
-        shown = self._line.without(lines)
-        # In cluster mode these are lines of Spark's client, in which the hook looks for the application.
-        return shown if self._environment is None else self._driver_log.relogged(shown)
+        return self._line.without(lines)
 
     def _name_left_out(self) -> None:
         """Log the names of the variables that the driver did not get, and never their values: it may need one."""
