@@ -80,8 +80,8 @@ def notify(
         return False
     if notifiers is None:
         return False
-    several = isinstance(notifiers, Iterable) and not callable(notifiers)
-    return any([_sent(notifier, found, context) for notifier in (notifiers if several else [notifiers])])
+    each: Iterable[Any] = [notifiers] if callable(notifiers) or not isinstance(notifiers, Iterable) else notifiers
+    return any([_sent(notifier, found, context) for notifier in each])
 
 
 def _sent(notifier: Any, found: Mapping[str, str], context: Mapping[str, Any]) -> bool:

@@ -131,7 +131,7 @@ class SparkSubmitter:
         self._environment = variables
 
     def set_line_log(self, line_log: LineLog) -> None:
-        """Log the lines of spark-submit by this; the hook gets all of them nevertheless, and looks for what it needs."""
+        """Log the lines of spark-submit by this. The hook gets all of them, too, and looks for what it needs."""
         self._line_log = line_log
 
     def target(self) -> SparkTarget:

@@ -21,6 +21,7 @@ from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.table_errors import report_of
 
+
 def check_table(job: Job, name: TableName) -> TableReport:
     """Return one table's part of the report. Also print the findings to stdout."""
     facts = job.services.metastore.table(name)

@@ -101,7 +101,9 @@ def test_it_ends_with_what_is_left_of_ours(capsys: pytest.CaptureFixture[str]) -
     assert said().startswith("nothing of ours is left (")
 
 
-def test_a_check_of_one_table_says_that_it_did_not_look_for_its_backup_tables(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_of_one_table_says_that_it_looked_for_no_backup_tables(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     sim = build()
     check(sim, FLAT)
     table = capsys.readouterr().out
