@@ -26,6 +26,8 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 
+#: A lakekeeper.yaml on the workers.
+CONFIG_PATH: str | None = None
 PARAMS = {
     "table": Param(
         "",
@@ -247,7 +249,7 @@ PARAMS = {
         section="Maintenance window",
     ),
     "config_file": Param(
-        None,
+        CONFIG_PATH,
         type=["null", "string"],
         title="Configuration file",
         description="A lakekeeper.yaml on the workers.",

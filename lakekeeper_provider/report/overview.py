@@ -90,6 +90,8 @@ class Overview:
         if left:
             lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
             lines += _more(len(left))
+        if sound := self._with_nothing_to_do():
+            lines.append(f"  nothing to compact: {_count(sound, 'table')}")
         if others := Counter(table["code"] for table in self._not_to_compact()):
             lines.append(f"  not to compact: {_counted(others)}")
         if parts := self._skipped_for_good():
@@ -117,6 +119,12 @@ class Overview:
                 if code not in CANNOT_BE_COMPACTED:
                     yield table["table"], f"{_count(count, 'partition')} skipped: {code}", code in WAITS
         yield from ((name, text, False) for name, text in self._open())
+
+    def _with_nothing_to_do(self) -> int:
+        """Return how many tables were analysed and have nothing to compact."""
+        undone = {name for name, *_ in self._left_alone()}
+        last = self._last()
+        return sum(table["outcome"] == "nothing" and name not in undone for name, table in last.items())
 
     def _skipped_for_good(self) -> Counter[str]:
         """Return how many partitions have been skipped of which nobody can do anything, by code."""

@@ -19,7 +19,7 @@ _RUNS_SHOWN = 20
 def render(report: Report) -> str:
     """Return the report as a text table for the task log."""
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
-    lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
+    lines = [f"{totals(report)}{_run(report)}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables, in_order=report.verb != "analyze", whole=report.verb == "plan")
     lines += _plan_line(report)
     lines += _writer_lines(report.tables)
@@ -27,6 +27,13 @@ def render(report: Report) -> str:
     lines += [*_estimate_line(report), *_finding_lines(report)]
     lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
     return "\n".join(map(one_line, lines))  # guard: lines_of_the_log
+
+
+def _run(report: Report) -> str:
+    """Return the run of the report, or those of its tables, of which a rollback or a cleanup has several."""
+    runs = [report.run_id] if report.run_id else [table.get("run_id") for table in report.tables]
+    named = list(dict.fromkeys(filter(None, runs)))
+    return f", run {named[0]}" if len(named) == 1 else f", {len(named)} runs" if named else ""
 
 
 def warnings(report: Report) -> list[str]:

@@ -1,9 +1,13 @@
-"""The lines of a driver in client mode: each is logged once, with one date and the level that the driver gave it."""
+"""The lines of a driver in client mode: each is logged once, with one date and the level that the driver gave it.
+
+What Spark says of its own work (its lines of level INFO) is shown only after a job that has left no report.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections import deque
 from typing import Any
 
 #: A line of the jobs' log, or of Spark's, which has a date too: the date, the time, the level, the text.
@@ -27,6 +31,12 @@ _IN_THE_REPORT = {
 }
 
 
+#: The line of Spark that somebody needs to find the application on YARN.
+_APPLICATION = re.compile(r".*: Submitted application application_\d+_\d+")
+#: How many lines are kept that are not shown.
+_WITHHELD = 1000
+
+
 class DriverLog:
     """Logs what a driver prints.
 
@@ -36,22 +46,30 @@ class DriverLog:
 
     def __init__(self, log: Any) -> None:
         self._logger = log
-        self._withheld: list[tuple[int, str]] = []
+        self._withheld: deque[tuple[int, str]] = deque(maxlen=_WITHHELD)
 
     def log_line(self, line: str) -> bool:
         """Log a line with the level that it has of its own, and tell whether it has one."""
         found = _LINE.fullmatch(line.rstrip("\n"))
         if found is None:
             return False
-        level, text = _LEVELS[found[2]], found[3]
-        if not found[1] and level in _IN_THE_REPORT and _IN_THE_REPORT[level].match(text):
+        of_spark, level, text = bool(found[1]), _LEVELS[found[2]], found[3]
+        if _is_noise(level, text) if of_spark else _is_reported(level, text):
             self._withheld.append((level, text))
         else:
             self._logger.log(level, "%s", text)
         return True
 
     def without_report(self) -> None:
-        """Log what was left to the report: there is none."""
+        """Log what was withheld: there is no report that says what happened."""
         for level, text in self._withheld:
             self._logger.log(level, "%s", text)
         self._withheld.clear()
+
+
+def _is_noise(level: int, text: str) -> bool:
+    return level <= logging.INFO and not _APPLICATION.fullmatch(text)
+
+
+def _is_reported(level: int, text: str) -> bool:
+    return level in _IN_THE_REPORT and bool(_IN_THE_REPORT[level].match(text))
