@@ -293,5 +293,7 @@ def totals(report: Report) -> str:
     # A job that was to change nothing leaves flagged what it would have worked on.
     writes = report.verb in (COMPACT, ROLLBACK, CLEANUP)
     dry_run = writes and any(units_with(table, ("flagged",)) for table in report.tables)
-    counted = f"{report.verb}: {report.outcome}, {tables} table{'' if tables == 1 else 's'}"
+    outcomes = {table["outcome"] for table in report.tables}
+    outcome = "refused" if outcomes == {"refused"} else report.outcome
+    counted = f"{report.verb}: {outcome}, {tables} table{'' if tables == 1 else 's'}"
     return f"{counted}; dry run, nothing was changed" if dry_run else counted

@@ -139,6 +139,9 @@ def _score(score: float | None) -> str:
 
 
 def _processed(unit: Unit) -> Row:
+    if unit["outcome"] == "cleaned":
+        # What was deleted are originals, and no table has fewer files than before.
+        unit = {**unit, "files_after": None, "bytes_after": None}
     return (
         _name(unit),
         _change(unit, "files", _count),

@@ -33,6 +33,8 @@ _IN_THE_REPORT = {
 
 #: The line of Spark that somebody needs to find the application on YARN.
 _APPLICATION = re.compile(r".*: Submitted application application_\d+_\d+")
+#: Warnings that Spark gives on each cluster with a Hive Metastore, and that mean nothing.
+_HARMLESS = re.compile(r"METASTORE_FILTER_HOOK will be ignored|HiveConf of name \S+ does not exist")
 #: How many lines are kept that are not shown.
 _WITHHELD = 1000
 
@@ -68,7 +70,7 @@ class DriverLog:
 
 
 def _is_noise(level: int, text: str) -> bool:
-    return level <= logging.INFO and not _APPLICATION.fullmatch(text)
+    return bool(_HARMLESS.search(text)) or (level <= logging.INFO and not _APPLICATION.fullmatch(text))
 
 
 def _is_reported(level: int, text: str) -> bool:

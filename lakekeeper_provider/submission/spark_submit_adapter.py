@@ -114,6 +114,7 @@ class SparkSubmitter:
         self._output_filter = output_filter
         self._environment: Mapping[str, str] | None = None
         self._line_log: LineLog | None = None
+        self._connection: Any = None
         self._build_hook = self._operator._get_hook
         # An attribute of the copy, because execute calls it after OpenLineage has changed conf.
         self._operator._get_hook = self._get_hook
@@ -185,8 +186,11 @@ class SparkSubmitter:
         return hook
 
     def _get_connection(self) -> Any:
+        if self._connection is not None:
+            return self._connection
         try:
-            return BaseHook.get_connection(self._operator._conn_id)
+            self._connection = BaseHook.get_connection(self._operator._conn_id)
+            return self._connection
         except AirflowNotFoundException:
             raise AirflowFailException(
                 f"the Spark connection {self._operator._conn_id!r} does not exist: create it, or set conn_id"

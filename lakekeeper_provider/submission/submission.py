@@ -202,7 +202,6 @@ class SubmissionRunner:
                 submitter.submit(context)
         except Exception as failure:
             error = failure
-            self._name_left_out()
         if self._killed:
             raise AirflowException(
                 f"{self._verb} was killed; its next try resumes from the journal"
@@ -239,11 +238,16 @@ class SubmissionRunner:
         """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""
         content = self._content(exchange)
         if content is None:
+            if error is not None:
+                self._name_left_out()
             raise error or AirflowException(self._no_report(application))
         try:
-            return report.parse(content, self._verb)
+            found = report.parse(content, self._verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
+        if error is not None and any(table["outcome"] == "failed" for table in found.tables):
+            self._name_left_out()
+        return found
 
     def _content(self, exchange: Exchange) -> bytes | str | None:
         """Return the report file, or what a driver in client mode has printed of it, or None."""

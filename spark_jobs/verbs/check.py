@@ -9,6 +9,7 @@ from functools import partial
 from spark_jobs.core.messages.damage import damage, reason, render
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.layers import PROPERTY_PREFIX
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
@@ -20,6 +21,9 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.table_errors import report_of
+
+#: How many names of what is left are shown; the report has all of them.
+_NAMED = 50
 
 
 def check_table(job: Job, name: TableName) -> TableReport:
@@ -47,7 +51,7 @@ def say_what_is_left(job: Job, report: Report) -> None:
 
 
 def left_text(tables: Sequence[TableReport], unseen: str) -> str:
-    """Return one line about what the tables have of ours.
+    """Return a line about what the tables have of ours, after the names of it.
 
     Args:
         unseen: what was not looked at; empty if all was.
@@ -66,7 +70,10 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
     found = [f"{what}: {number}" for what, number in counts.items() if number]
     not_seen = f"; not looked at: {unseen}" if unseen else ""
     if found:
-        return f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them){not_seen}"
+        lines = [f"  {printable(name)}" for name in names[:_NAMED]]
+        lines += [f"  ... and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        head = f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them){not_seen}"
+        return "\n".join([*lines, head])
     return f"nothing of ours is left (tables looked at: {len(looked_at)}{not_seen})"
 
 

@@ -25,7 +25,7 @@ COMPACTED = UnitReport({}, UnitOutcome.COMPACTED, files=600, bytes=9000, files_a
         ),
         (
             TableReport("db.t", units=[COMPACTED]),
-            "done, 1 unit compacted, 600 -> 3 files, 9000 -> 8000 bytes",
+            "done, 1 unit compacted, 600 -> 3 files, 8.8 KB -> 7.8 KB",
         ),
         (TableReport("db.t", TableOutcome.NOTHING), "nothing"),
         (

@@ -43,6 +43,23 @@ def test_lines_of_the_driver_have_the_level_that_it_gave_them_and_no_second_date
     assert left == ["Exception in thread main"]
 
 
+def test_what_spark_says_of_its_own_work_is_shown_only_without_a_report(shown):
+    """But for the application on YARN, by which somebody finds it."""
+    lines = (
+        "26/11/28 03:00:01 INFO ServerInfo: Adding filter to /jobs",
+        "26/11/28 03:00:01 WARN HiveMetaStoreClient: METASTORE_FILTER_HOOK will be ignored, since ...",
+        "26/11/28 03:00:02 INFO Client: Submitted application application_1795886522137_0002",
+    )
+    application = ("INFO", "Client: Submitted application application_1795886522137_0002")
+    assert shown(*lines) == ([application], [])
+    shown.log.without_report()
+    logged, _ = shown()
+    assert [text for _, text in logged[1:]] == [
+        "ServerInfo: Adding filter to /jobs",
+        "HiveMetaStoreClient: METASTORE_FILTER_HOOK will be ignored, since ...",
+    ]
+
+
 def test_what_the_report_shows_at_the_end_is_not_shown_twice(shown):
     lines = ("02:10:16 INFO phases: start 1.3 s", "02:10:16 WARNING sales.events: CODEC_DIFFERS: two codecs")
     assert shown(*lines) == ([], [])
