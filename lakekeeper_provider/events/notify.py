@@ -80,7 +80,9 @@ def notify(
         return False
     if notifiers is None:
         return False
-    each: Iterable[Any] = [notifiers] if callable(notifiers) or not isinstance(notifiers, Iterable) else notifiers
+    each: Iterable[Any] = (
+        [notifiers] if callable(notifiers) or not isinstance(notifiers, Iterable) else notifiers
+    )
     return any([_sent(notifier, found, context) for notifier in each])
 
 

@@ -178,7 +178,10 @@ class Overview:
             if not waits or name in overdue:
                 reasons.setdefault(name, {})[why] = None
         lines = [f"{name}: {'; '.join(each)}" for name, each in reasons.items()]
-        return [*lines, *([f"{self.not_listed} more tables: see the logs of the tasks"] if self.not_listed else [])]
+        return [
+            *lines,
+            *([f"{self.not_listed} more tables: see the logs of the tasks"] if self.not_listed else []),
+        ]
 
     def waiting(self) -> list[str]:
         """Return the tables that were left to the next run as a whole."""

@@ -35,9 +35,11 @@ def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
     often there is which code; an analysis leaves out the tables without flagged units of which nothing is to be told,
     then the flagged units, if they can be read from ``uri``, then all tables without flagged units; a check leaves out
     sound tables; a history leaves out older rows; then each table keeps its name, outcome, run id and codes of findings
-    and warnings only; last, verbs other than analyze leave out all tables. ``left_out`` has the sums of the tables of an
-    analysis or a compaction that were left out. If the flagged units of an analysis do not fit and there is no ``uri``,
-    ``ti`` pushes them as pages, and the rest is shortened in the same steps.
+    and warnings only; last, verbs other than analyze leave out all tables. ``left_out`` has the sums of the tables of
+    an analysis or a compaction that were left out.
+
+    If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and the rest is
+    shortened in the same steps.
 
     Args:
         uri: where the report is kept; None if it is deleted with the submission

@@ -37,7 +37,12 @@ def _tables(report: Report) -> list[str]:
     """Return one line for each table. Those of a database in which a cleanup had nothing to do are counted."""
     cleanup = report.verb == CLEANUP
     quiet = [table for table in report.tables if cleanup and len(report.tables) > 1 and _is_quiet(table)]
-    header = ("table", "outcome", *(("files deleted", "bytes deleted") if cleanup else ("files", "bytes")), "note")
+    header = (
+        "table",
+        "outcome",
+        *(("files deleted", "bytes deleted") if cleanup else ("files", "bytes")),
+        "note",
+    )
     rows = [header, *(_row(table, deleted=cleanup) for table in report.tables if table not in quiet)]
     return [*report_units.grid(rows), *([f"{len(quiet)} tables with nothing to delete"] if quiet else [])]
 
@@ -48,8 +53,8 @@ def _is_quiet(table: Mapping[str, Any]) -> bool:
 
 def _run(report: Report) -> str:
     """Return the run of the report, or those of its tables, of which a rollback or a cleanup has several."""
-    runs = [report.run_id] if report.run_id else [table.get("run_id") for table in report.tables]
-    named = list(dict.fromkeys(filter(None, runs)))
+    of_tables = [table["run_id"] for table in report.tables if table.get("run_id")]
+    named = [report.run_id] if report.run_id else list(dict.fromkeys(of_tables))
     return f", run {named[0]}" if len(named) == 1 else f", {len(named)} runs" if named else ""
 
 

@@ -224,7 +224,9 @@ class SubmissionRunner:
             self._operator.log.info(
                 "spark-submit did not get these variables of this worker: %s; if the job needs one, name it in"
                 " spark_submit.pass_environment of the configuration file, or give it by env_vars",
-                ", ".join([*map(one_line, own[:_VARIABLES_SHOWN]), *([f"{others} others"] if others > 0 else [])]),
+                ", ".join(
+                    [*map(one_line, own[:_VARIABLES_SHOWN]), *([f"{others} others"] if others > 0 else [])]
+                ),
             )
 
     def _failure(self, submitter: SparkSubmitter, error: Exception | None) -> ProcessFailure | None:

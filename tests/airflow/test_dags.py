@@ -290,7 +290,7 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
 def test_no_list_of_a_form_has_a_null(dagbag):
     """The form of Airflow 2 sends the text None for it, which the schema then refuses."""
     for dag in dagbag.dags.values():
-        for name, param in dag.params.items():
+        for name in dag.params:
             found = dag.params.get_param(name).schema.get("enum", ())
             assert None not in found, (dag.dag_id, name)
 

@@ -58,7 +58,10 @@ def test_a_night_with_a_failed_table_is_told_once_with_its_reason(dagbag, spark,
     state, _, _ = maintenance(dagbag)
     assert state == "failed"
     (message,) = mail.messages
-    assert str(make_header(decode_header(message["Subject"]))) == "lakekeeper: 1 table needs a look, compact failed"
+    assert (
+        str(make_header(decode_header(message["Subject"])))
+        == "lakekeeper: 1 table needs a look, compact failed"
+    )
     assert "sales.b: failed: disk full" in _body(message)
 
 

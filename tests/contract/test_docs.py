@@ -123,7 +123,9 @@ def test_commands_are_known_and_ours_are_taken_by_their_parsers(block: Block) ->
         elif words:
             rest = f"{' '.join(words[1:])} "
             assert words[0] in KNOWN, words
-            assert not KNOWN[words[0]] or any(rest.startswith(f"{first} ") for first in KNOWN[words[0]]), words
+            assert not KNOWN[words[0]] or any(rest.startswith(f"{first} ") for first in KNOWN[words[0]]), (
+                words
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])

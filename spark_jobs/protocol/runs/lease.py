@@ -212,7 +212,8 @@ class LeaseSet:
                 break
             self._check_wait_limit(home, seen, now - started)
             if not announced:
-                log.info("waiting for another job (%s), at most %.0f s", self._describe(home, seen), self._lease_options.wait)
+                other, limit = self._describe(home, seen), self._lease_options.wait
+                log.info("waiting for another job (%s), at most %.0f s", other, limit)
                 announced = True
             self.waited = True
             clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))

@@ -86,7 +86,9 @@ def test_partitions_that_are_open_are_told_although_another_job_works_on_the_tab
 
 
 def test_a_night_of_another_version_is_no_night():
-    assert len(Backlog.after(Night(1, 1, 0), [{"found": 1}, {"found": 1, "removed": 1, "left": 0}]).nights) == 2
+    assert (
+        len(Backlog.after(Night(1, 1, 0), [{"found": 1}, {"found": 1, "removed": 1, "left": 0}]).nights) == 2
+    )
 
 
 def test_a_table_with_several_reasons_is_one_table():

@@ -59,7 +59,9 @@ def test_summary_of_an_analysis_says_how_urgent_a_table_is():
 def test_a_large_analysis_tells_of_the_tables_that_have_failed_and_of_what_all_of_them_hold(failed: int):
     held = {"held_runs": 1, "held_bytes": 10, "held_since": "2026-02-20T01:00:00Z"}
     tables = [table(f"sales.quiet_{n}", outcome="nothing", **held) for n in range(5000)]
-    tables += [table(f"sales.broken_{n}", outcome="failed", reason="disk full", **held) for n in range(failed)]
+    tables += [
+        table(f"sales.broken_{n}", outcome="failed", reason="disk full", **held) for n in range(failed)
+    ]
     summed = report_summary.summary(parsed("failed", *tables, verb="analyze"), None, TaskInstance())
     assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
     night = Overview.of([summed], [])
