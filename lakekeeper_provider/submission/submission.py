@@ -247,7 +247,7 @@ class SubmissionRunner:
             found = report.parse(content, self._verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
-        if error is not None and any(table["outcome"] == "failed" for table in found.tables):
+        if error is not None and (found.error or any(table["outcome"] == "failed" for table in found.tables)):
             self._name_left_out()
         return found
 
