@@ -71,6 +71,14 @@ PARAMS = {
 }
 
 
+def _held(table: dict[str, Any]) -> str:
+    """Return how many files of a table would be deleted, and their size."""
+    from lakekeeper_provider.report.units import human
+
+    originals = table.get("before") or {}
+    return f"{originals.get('files') or 0} files, {human(originals.get('bytes') or 0)}"
+
+
 @dag(
     dag_id=DAG_ID,
     schedule=SCHEDULE if DATABASE else None,
@@ -109,7 +117,7 @@ def lakekeeper_cleanup() -> None:
             [
                 f"The originals of runs that are older than {chosen['older_than']} will be deleted, of these tables:",
                 "",
-                *(f"- {table['table']}" for table in tables),
+                *(f"- {table['table']}: {_held(table)}" for table in tables),
                 *more,
                 "",
                 "After that, these compactions cannot be rolled back.",

@@ -244,11 +244,7 @@ def _would_undo(record: Mapping[str, Any]) -> str:
 
 def _files(table: Mapping[str, Any]) -> str:
     before, after = table.get("files_before"), table.get("files_after")
-    return f" ({_counted(after)} become {_counted(before)} again)" if before and after else ""
-
-
-def _counted(files: int) -> str:
-    return f"{files} file{'' if files == 1 else 's'}"
+    return f" ({after} -> {before} files)" if before and after else ""
 
 
 def _is_record(value: Any) -> bool:

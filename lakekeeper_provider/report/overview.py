@@ -14,6 +14,8 @@ from lakekeeper_provider.report.units import grid, human
 
 #: How many tables are listed; the others are counted.
 TABLES_SHOWN = 100
+#: So few tables that are not to be compacted are named.
+_NAMED = 3
 _COMPACTED = ("done", "partial")
 _WORKED = (*_COMPACTED, "nothing")
 #: Codes of tables that are not to be compacted: our own backups, and what others compact, or nobody.
@@ -92,8 +94,8 @@ class Overview:
             lines += _more(len(left))
         if sound := self._with_nothing_to_do():
             lines.append(f"  nothing to compact: {_count(sound, 'table')}")
-        if others := Counter(table["code"] for table in self._not_to_compact()):
-            lines.append(f"  not to compact: {_counted(others)}")
+        if others := self._refused():
+            lines.append(f"  not to compact: {others}")
         if parts := self._skipped_for_good():
             lines.append(f"  partitions that cannot be compacted: {_counted(parts)}")
         lines += filter(None, [self.held_line])
@@ -120,11 +122,19 @@ class Overview:
                     yield table["table"], f"{_count(count, 'partition')} skipped: {code}", code in WAITS
         yield from ((name, text, False) for name, text in self._open())
 
+    def _refused(self) -> str:
+        """Return how many tables are not to be compacted, by code, with the names of a few; empty without any."""
+        names: dict[str, list[str]] = {}
+        for table in self._not_to_compact():
+            names.setdefault(table["code"], []).append(table["table"])
+        return ", ".join(f"{len(each)} {code}{_named(each)}" for code, each in names.items())
+
     def _with_nothing_to_do(self) -> int:
         """Return how many tables were analysed and have nothing to compact."""
-        undone = {name for name, *_ in self._left_alone()}
-        last = self._last()
-        return sum(table["outcome"] == "nothing" and name not in undone for name, table in last.items())
+        others = {table["table"] for table in (*self.compacted, *self._not_to_compact())}
+        others |= {name for name, *_ in self._left_alone()}
+        idle = {table["table"] for table in self.analysed if table.get("flagged") == []} - others
+        return len(idle) + sum(each.get("idle") or 0 for each in self.left_out)
 
     def _skipped_for_good(self) -> Counter[str]:
         """Return how many partitions have been skipped of which nobody can do anything, by code."""
@@ -156,7 +166,8 @@ class Overview:
     def _holding(self) -> Iterable[Mapping[str, Any]]:
         """Return, of each table, the last that is known of its originals: a job that could not work knows nothing."""
         known = (table for table in (*self.analysed, *self.compacted) if table.get("held_runs") is not None)
-        return [*{table["table"]: table for table in known}.values(), *self.left_out]
+        others = [each for each in self.left_out if each.get("held_runs")]
+        return [*{table["table"]: table for table in known}.values(), *others]
 
     @property
     def night(self) -> Night:
@@ -244,6 +255,10 @@ def _done_row(table: Mapping[str, Any]) -> tuple[str, ...]:
         f"{human(before.get('bytes', 0))} -> {human(after.get('bytes', 0))}",
         table.get("backup_table") or "-",
     )
+
+
+def _named(tables: Sequence[str]) -> str:
+    return f" ({', '.join(tables)})" if len(tables) <= _NAMED else ""
 
 
 def _counted(codes: Mapping[str, int]) -> str:

@@ -89,7 +89,7 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def left_out(tables: Tables) -> dict[str, Any]:
     """Return the sums of tables for which XCom has no room: how many, how many need a look, and what they hold.
 
-    ``done`` counts those on which the job has worked.
+    ``done`` counts those on which the job has worked, and ``idle`` those of which an analysis has nothing to tell.
     """
     holding = [table for table in tables if table.get("held_runs")]
     held = {
@@ -98,7 +98,9 @@ def left_out(tables: Tables) -> dict[str, Any]:
         "held_since": min((table["held_since"] for table in holding), default=None),
     }
     done = sum(table["outcome"] == "done" for table in tables)
-    return {"tables": len(tables), "done": done, "undone": sum(map(needs_a_look, tables)), **held}
+    undone = [table for table in tables if needs_a_look(table)]
+    idle = sum(table.get("flagged") == [] and table["outcome"] != "refused" for table in tables) - len(undone)
+    return {"tables": len(tables), "done": done, "undone": len(undone), "idle": max(idle, 0), **held}
 
 
 def _steps(value: Mapping[str, Any]) -> Iterable[Step]:

@@ -45,7 +45,7 @@ def _tables(report: Report) -> list[str]:
     )
     rows = [header, *(_row(table, deleted=cleanup) for table in report.tables if table not in quiet)]
     counted = f"{len(quiet)} table{'' if len(quiet) == 1 else 's'} with nothing to delete"
-    return [*report_units.grid(rows), *([counted] if quiet else [])]
+    return [*(report_units.grid(rows) if rows[1:] else ()), *([counted] if quiet else [])]
 
 
 def _is_quiet(table: Mapping[str, Any]) -> bool:
@@ -175,7 +175,8 @@ def _row(table: Mapping[str, Any], *, deleted: bool) -> tuple[str, str, str, str
     if expected := _files_to_save(table):
         files = f"{before['files']} -> {before['files'] - expected} (estimate)"
     sizes = _change(before.get("bytes"), after.get("bytes"), human)
-    notes = (table.get("code"), table.get("reason"), report_units.sound(table), table.get("backup_table"))
+    backup = f"backup table {table['backup_table']}" if table.get("backup_table") else None
+    notes = (table.get("code"), table.get("reason"), report_units.sound(table), backup)
     note = " ".join(filter(None, notes))
     return table["table"], table["outcome"], files, sizes, note
 

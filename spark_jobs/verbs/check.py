@@ -70,7 +70,7 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
     found = [f"{what}: {number}" for what, number in counts.items() if number]
     not_seen = f"; not looked at: {unseen}" if unseen else ""
     if found:
-        lines = [f"  {printable(name)}" for name in names[:_NAMED]]
+        lines = [*(["what is left:"] if names else []), *(f"  {printable(name)}" for name in names[:_NAMED])]
         lines += (
             [f"  ... and {len(names) - _NAMED} more in the report (--json)"] if len(names) > _NAMED else []
         )

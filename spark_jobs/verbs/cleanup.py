@@ -66,8 +66,10 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
 
 
 def _nothing_due(session: TableSession) -> str:
-    """Return why no originals are deleted, and whether it is because of their number and not of their age."""
+    """Return why no originals are deleted: there are none, or because of their age, or of their number."""
     options, ages = session.options, _ages(session.runs())
+    if not ages:
+        return "no originals are kept"
     kept = expired(ages, session.services.now(), options.older_than, keep_last=0)
     by_number = f"; keep_last={options.keep_last} keeps {len(kept)} that would be" if kept else ""
     return f"no originals are past the retention{by_number}"

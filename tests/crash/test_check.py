@@ -91,7 +91,9 @@ def test_it_ends_with_what_is_left_of_ours(capsys: pytest.CaptureFixture[str]) -
     declare(sim, FLAT, "lakekeeper.enabled", "true")
     (table,) = (table for table in of_database() if table["table"] == FLAT)
     assert table["left"] == [HOME, "lakekeeper.enabled"]
-    assert "hidden directories: 1, backup tables: 1, properties of tables: 1" in said()
+    shown = capsys.readouterr().out.splitlines()
+    assert "hidden directories: 1, backup tables: 1, properties of tables: 1" in shown[-1]
+    assert shown[-4:-1] == ["what is left:", f"  {HOME}", f"  {FLAT}: lakekeeper.enabled"]
     clean_up(sim)
     sim.metastore.put(name, known)
     of_database()

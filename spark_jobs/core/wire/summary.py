@@ -39,7 +39,12 @@ def _gain(table: TableReport) -> list[str]:
     before, after = data["before"], data["after"]
     if expected := sum(map(_expected, table.units)):
         return [f"{before['files']} -> {before['files'] - expected} files (estimate)"]
-    if before["files"] or after["files"]:
+    if any(unit.outcome == UnitOutcome.CLEANED for unit in table.units):
+        # The files of the table are others, and there as before.
+        return [
+            f"{before['files'] - after['files']} original files deleted, {human(before['bytes'] - after['bytes'])}"
+        ]
+    if before != after:
         sizes = f"{human(before['bytes'])} -> {human(after['bytes'])}"
         return [f"{before['files']} -> {after['files']} files", sizes]
     return []

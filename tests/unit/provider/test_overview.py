@@ -86,8 +86,28 @@ def test_tables_that_are_not_to_be_compacted_are_no_work_left_undone():
     )
     assert "left undone" not in night.line
     assert [line.strip() for line in night.text().splitlines()[1:]] == [
-        "not to compact: 2 BACKUP, 1 VIEW, 1 MANAGED"
+        "not to compact: 2 BACKUP (db.__bkp_a, db.__bkp_b), 1 VIEW (db.v), 1 MANAGED (db.m)"
     ]
+
+
+def test_it_counts_the_tables_with_nothing_to_compact():
+    night = Overview.of(
+        [
+            analysed("db.a", flagged=[{"k": "a"}]),
+            analysed("db.b", flagged=[]),
+            analysed("db.c", "nothing", flagged=[]),
+            analysed("db.v", "refused", code="VIEW", reason="it is a view", flagged=[]),
+            analysed("db.d", flagged=[], skipped={"QUOTA": 1}),
+            {"tables": [], "left_out": {"tables": 9, "idle": 7, "undone": 2}},
+        ],
+        [compacted("db.a")],
+    )
+    assert "  nothing to compact: 9 tables" in night.text().splitlines()
+
+
+def test_of_many_tables_that_are_not_to_be_compacted_only_the_number_is_shown():
+    views = [analysed(f"db.v{n}", "refused", code="VIEW", reason="it is a view") for n in range(4)]
+    assert "  not to compact: 4 VIEW" in Overview.of(views, []).text().splitlines()
 
 
 def test_only_what_a_person_can_act_on_is_counted():
@@ -95,7 +115,7 @@ def test_only_what_a_person_can_act_on_is_counted():
     tables = [analysed(name, "refused", code=code, reason="x") for name, code in refused]
     night = Overview.of([*tables, analysed("db.d", skipped={"EMPTY": 3})], [])
     assert night.line.endswith("1 table with something left undone")
-    assert "not to compact: 1 VIEW, 1 TYPE" in night.text()
+    assert "not to compact: 1 VIEW (db.a), 1 TYPE (db.b)" in night.text()
     assert "partitions that cannot be compacted: 3 EMPTY" in night.text()
 
 
