@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.results import commit, now
 from benchmarks.workspace import LAKEKEEPER, SPARK
 from demo.services import environments
-from demo.services.machine import java_command
+from demo.services.java import java_command
 
 
 def context() -> dict[str, str]:

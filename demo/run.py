@@ -1,6 +1,6 @@
 """Compact three tables through Airflow, and compare measurements from before and after.
 
-    python3.11 -m demo.run
+    python3 -m demo.run
 
 It runs a Hive Metastore, Spark and Airflow on 2,000 small Parquet files.
 """

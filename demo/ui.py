@@ -1,7 +1,7 @@
 """Start and stop the Airflow UI on the demo's tables.
 
-python3.11 -m demo.ui up
-python3.11 -m demo.ui down
+python3 -m demo.ui up
+python3 -m demo.ui down
 """
 
 from __future__ import annotations
