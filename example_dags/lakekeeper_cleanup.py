@@ -34,28 +34,35 @@ except (ImportError, AirflowException):  # before Airflow 3.1
 #: The database that is cleaned up, and the name of this DAG: one copy of this file for each database.
 DATABASE: str | None = None
 DAG_ID = "lakekeeper_cleanup"
+#: When it begins (UTC): every Monday.
+SCHEDULE = "0 8 * * 1"
+#: What stays: runs that are younger, and the newest runs of each table, however old they are.
+OLDER_THAN, KEEP_LAST = "7d", 1
+#: A lakekeeper.yaml on the workers.
+CONFIG_PATH: str | None = None
 PARAMS = {
     "database": Param(DATABASE or "", type="string", minLength=1, title="Database"),
     "older_than": Param(
-        "7d",
+        OLDER_THAN,
         type="string",
         pattern=r"^\d+[dhms]$",
         title="Older than",
-        description="Keep younger runs. Choose more than the duration of your longest query or writer.",
+        description="Keep younger runs. Choose more than the duration of your longest query or writer. Less than a day"
+        " is refused, unless the configuration file has allow_short_retention: true.",
         examples=["1d", "7d", "30d"],
     ),
     "keep_last": Param(
-        1,
+        KEEP_LAST,
         type="integer",
         minimum=0,
         title="Keep the newest",
-        description="Number of runs of each table to keep.",
+        description="So many runs of each table stay, however old they are.",
     ),
     "delete_without_asking": Param(
         False, type="boolean", title="Delete without asking", description="Only needed before Airflow 3.1."
     ),
     "config_file": Param(
-        None,
+        CONFIG_PATH,
         type=["null", "string"],
         title="Configuration file",
         description="A lakekeeper.yaml on the workers.",
@@ -66,7 +73,7 @@ PARAMS = {
 
 @dag(
     dag_id=DAG_ID,
-    schedule="0 8 * * 1" if DATABASE else None,
+    schedule=SCHEDULE if DATABASE else None,
     start_date=datetime(2026, 1, 1),
     catchup=False,
     max_active_runs=1,
@@ -89,19 +96,27 @@ def lakekeeper_cleanup() -> None:
     @task
     def describe(found: dict[str, Any], params: dict[str, Any] | None = None) -> str:
         """Describe what would be deleted. Skip the approval if there is nothing to delete."""
-        tables = [table["table"] for table in found["tables"] if table["outcome"] == "done"]
+        chosen, tables = params or {}, [table for table in found["tables"] if table["outcome"] == "done"]
         if not tables:
-            raise AirflowSkipException("no run is older than the retention: nothing to delete")
-        retention = f"older than {(params or {})['older_than']}"
+            reason = f"nothing to delete: no run is older than {chosen['older_than']}, but for the newest"
+            reason = f"{reason} {chosen['keep_last']} of each table"
+            print(reason)
+            raise AirflowSkipException(reason)
         return "\n".join(
-            [f"Backups {retention} of these tables will be deleted:", "", *(f"- {t}" for t in tables)]
+            [
+                f"The originals of runs that are older than {chosen['older_than']} will be deleted, of these tables:",
+                "",
+                *(f"- {table['table']}" for table in tables),
+                "",
+                "After that, these compactions cannot be rolled back.",
+            ]
         )
 
     described = describe(preview.output)
     if ApprovalOperator is not None:
         approve = ApprovalOperator(
             task_id="approve",
-            subject="Delete the backups of compacted tables in {{ params.database }}?",
+            subject="Delete the originals of compacted tables in {{ params.database }}?",
             body="{{ ti.xcom_pull(task_ids='describe') }}",
             response_timeout=timedelta(days=2),
             defaults=ApprovalOperator.REJECT,

@@ -184,7 +184,8 @@ def lakekeeper_maintenance() -> None:
         window=WINDOW,
         config_file=CONFIG_FILE,
         timeout=timedelta(hours=23),
-        skip_after=timedelta(hours=12),
+        # Longer than from the schedule to the opening of the window, and not longer than to its end.
+        skip_after=timedelta(hours=8),
     )
 
     tables = list_tables()
@@ -224,10 +225,13 @@ def lakekeeper_maintenance() -> None:
 
         if was_skipped(context, "wait_for_window"):
             raise AirflowSkipException("this run came too late")
-        whole = not (context["params"]["run_now"] or context["params"]["tables"])
+        params, names = context["params"], ("list_tables", "analyze", "only_flagged", "compact")
+        failed = [name for name in names if has_failed(context, name)]
+        # A night of the whole database, in its window, of which all analyses are known.
+        whole = DATABASE is not None and params["database"] == DATABASE and not params["tables"]
+        counts = whole and not params["run_now"] and not {"list_tables", "analyze"} & set(failed)
         overview = Overview.of(analyses, compactions)
-        figures = night.conclude(overview, context, NOTIFY, HELD_LIMIT, counts=whole)
-        failed = [name for name in ("analyze", "only_flagged", "compact") if has_failed(context, name)]
+        figures = night.conclude(overview, context, NOTIFY, HELD_LIMIT, counts=counts, failed=failed)
         if failed:
             raise AirflowFailException(f"{', '.join(failed)} failed; {figures['summary']}")
         return figures

@@ -3,8 +3,7 @@
 
 Trigger it by hand and fill in the form. `analyze`, `history` and `check` change nothing; `compact` keeps the
 originals; `rollback` restores them; `cleanup` deletes them. With *Dry run* the last three only say what they would
-do. What is left empty in the form comes from the configuration file and from the properties of the table; a cleanup
-needs both of its fields.
+do. What is left empty in the form comes from the configuration file and from the properties of the table.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*, without *Dry run*: clearing the task
 `rollback` of a run with another action does nothing.
@@ -26,6 +25,10 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 
+#: A lakekeeper.yaml on the workers.
+CONFIG_PATH: str | None = None
+#: What a list in the form says until something is chosen. The form of Airflow 2 sends no null from a list.
+CONFIGURED = "configured"
 PARAMS = {
     "table": Param(
         "",
@@ -101,11 +104,12 @@ PARAMS = {
         section="Thresholds",
     ),
     "strategy": Param(
-        None,
-        type=["null", "string"],
-        enum=[None, "full", "minor"],
+        CONFIGURED,
+        type="string",
+        enum=[CONFIGURED, "full", "minor"],
         title="Strategy",
         values_display={
+            CONFIGURED: "As configured",
             "full": "Rewrite all files of a directory",
             "minor": "Rewrite small files, copy large ones byte by byte",
         },
@@ -126,11 +130,12 @@ PARAMS = {
         section="Rewrite",
     ),
     "order": Param(
-        None,
-        type=["null", "string"],
-        enum=[None, "score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"],
+        CONFIGURED,
+        type="string",
+        enum=[CONFIGURED, "score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"],
         title="Order",
         values_display={
+            CONFIGURED: "As configured",
             "score": "Most files removed for each byte first",
             "none": "As they are listed",
             "bytes-asc": "Fewest bytes first",
@@ -184,10 +189,11 @@ PARAMS = {
         section="Limits",
     ),
     "trigger": Param(
-        None,
-        type=["null", "string"],
-        enum=[None, "any", "all"],
+        CONFIGURED,
+        type="string",
+        enum=[CONFIGURED, "any", "all"],
         title="Conditions",
+        values_display={CONFIGURED: "As configured", "any": "Any of them", "all": "All of them"},
         description="Compact only if any or all of the conditions hold that are given below.",
         section="Trigger conditions",
     ),
@@ -227,7 +233,8 @@ PARAMS = {
         "7d",
         type="string",
         title="Older than",
-        description="For the action cleanup: delete only the originals of runs that are older.",
+        description="For the action cleanup: delete only the originals of runs that are older. Less than a day is"
+        " refused, unless the configuration file has allow_short_retention: true.",
         section="Cleanup",
     ),
     "keep_last": Param(
@@ -235,7 +242,7 @@ PARAMS = {
         type="integer",
         minimum=0,
         title="Keep the newest runs",
-        description="For the action cleanup: never delete the originals of so many runs.",
+        description="For the action cleanup: the originals of so many runs stay, however old they are.",
         section="Cleanup",
     ),
     "window": Param(
@@ -247,7 +254,7 @@ PARAMS = {
         section="Maintenance window",
     ),
     "config_file": Param(
-        None,
+        CONFIG_PATH,
         type=["null", "string"],
         title="Configuration file",
         description="A lakekeeper.yaml on the workers.",
@@ -257,8 +264,8 @@ PARAMS = {
 
 
 def _from_form(*names: str) -> dict[str, str]:
-    """Return the templates of fields of the form, by the arguments of the same names."""
-    return {name: f"{{{{ params.{name} }}}}" for name in names}
+    """Return the templates of fields of the form, by the arguments of the same names; empty if nothing was chosen."""
+    return {name: f"{{{{ params.{name} if params.{name} != '{CONFIGURED}' }}}}" for name in names}
 
 
 @dag(

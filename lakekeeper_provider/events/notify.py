@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider.options.option_parsers import bytes_of, size
@@ -29,15 +29,26 @@ def limit(held_over: str | None) -> float | None:
     return None if held_over is None else bytes_of(_SIZE.parse("held_over", held_over))
 
 
-def message(night: Overview, backlog: Backlog, held_over: float | None = None) -> dict[str, str] | None:
+def message(
+    night: Overview,
+    backlog: Backlog,
+    held_over: float | None = None,
+    *,
+    failed: Sequence[str] = (),
+    overdue: Collection[str] = (),
+) -> dict[str, str] | None:
     """Return subject and text of the message about a night; None if nobody needs to read it.
 
     Args:
         held_over: more bytes of originals than that are a reason to write
+        failed: the tasks of the night that have failed
+        overdue: tables that have waited in so many nights that a person should look at them
     """
-    problems, reasons = night.problems(), []
+    problems, reasons = night.problems(overdue), []
     if problems:
         reasons.append(f"{len(problems)} {'table needs' if len(problems) == 1 else 'tables need'} a look")
+    if failed:
+        reasons.append(f"{', '.join(failed)} failed")
     if backlog.grows:
         reasons.append("the backlog grows")
     if held_over is not None and night.held_bytes > held_over:
@@ -67,11 +78,18 @@ def notify(
     """
     if found is None:
         return False
-    sent = 0
-    for notifier in [notifiers] if callable(notifiers) else notifiers or ():
-        try:
-            notifier({**context, "lakekeeper": dict(found)})
-            sent += 1
-        except Exception as error:
-            log.warning("the message about this night could not be sent: %s", error)
-    return sent > 0
+    if notifiers is None:
+        return False
+    each: Iterable[Any] = (
+        [notifiers] if callable(notifiers) or not isinstance(notifiers, Iterable) else notifiers
+    )
+    return any([_sent(notifier, found, context) for notifier in each])
+
+
+def _sent(notifier: Any, found: Mapping[str, str], context: Mapping[str, Any]) -> bool:
+    try:
+        notifier({**context, "lakekeeper": dict(found)})
+    except Exception as error:
+        log.warning("the message about this night could not be sent: %s", error)
+        return False
+    return True

@@ -86,6 +86,7 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
     tables = [
         {
             "table": t["table"],
+            "outcome": t["outcome"],
             **{f"files_{when}": (t.get(when) or {}).get("files") for when in ("before", "after")},
         }
         for t in entry["tables"]
@@ -230,7 +231,12 @@ class RollbackOperator(SwappingOperator):
 
 def _would_undo(record: Mapping[str, Any]) -> str:
     """Return which runs of which tables a rollback would undo, and how many files would come back."""
-    tables = [(entry["run_id"], table) for entry in record["compactions"] for table in entry["tables"]]
+    tables = [
+        (entry["run_id"], table)
+        for entry in record["compactions"]
+        for table in entry["tables"]
+        if table.get("outcome") != "nothing"
+    ]
     texts = [f"{table['table']}{_files(table)} of run {run_id}" for run_id, table in tables[:_SHOWN]]
     more = [f"{len(tables) - _SHOWN} more tables"] if len(tables) > _SHOWN else []
     return ", ".join([*texts, *more]) or "nothing was compacted"
@@ -238,7 +244,11 @@ def _would_undo(record: Mapping[str, Any]) -> str:
 
 def _files(table: Mapping[str, Any]) -> str:
     before, after = table.get("files_before"), table.get("files_after")
-    return f" ({after} files become {before} again)" if before and after else ""
+    return f" ({_counted(after)} become {_counted(before)} again)" if before and after else ""
+
+
+def _counted(files: int) -> str:
+    return f"{files} file{'' if files == 1 else 's'}"
 
 
 def _is_record(value: Any) -> bool:

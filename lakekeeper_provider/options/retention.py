@@ -41,5 +41,6 @@ def _sections(settings: Config, selection: Selection) -> list[Mapping[str, Any]]
 def _check_short(older_than: str) -> None:
     if seconds(older_than) < DAY:
         raise UsageError(
-            f"older_than: {older_than!r} is under 24 hours; give allow_short_retention=True to allow that"
+            f"older_than: {older_than!r} is under 24 hours; to allow that, give the operator"
+            " allow_short_retention=True, or write allow_short_retention: true into the configuration file"
         )

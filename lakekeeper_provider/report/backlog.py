@@ -25,9 +25,12 @@ class Night:
     left: int
 
     @classmethod
-    def of(cls, value: Mapping[str, Any]) -> Night:
-        """Return a night from its XCom."""
-        return cls(int(value["found"]), int(value["removed"]), int(value["left"]))
+    def of(cls, value: Mapping[str, Any]) -> Night | None:
+        """Return a night from its XCom; None if another version has written it."""
+        try:
+            return cls(int(value["found"]), int(value["removed"]), int(value["left"]))
+        except (KeyError, TypeError, ValueError):
+            return None
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Backlog:
         Args:
             earlier: the nights before it, as in the XCom of the last summary; None if there is none
         """
-        return cls([*map(Night.of, earlier or ()), night][-NIGHTS:])
+        known = (Night.of(value) for value in earlier or ())
+        return cls([*(each for each in known if each), night][-NIGHTS:])
 
     def to_json(self) -> list[dict[str, int]]:
         """Return the nights for XCom."""

@@ -47,7 +47,8 @@ def left(analysed: Mapping[str, Any], compacted: Mapping[str, Any] | None) -> st
         analysed: what XCom has of the table from the analysis; empty without one
         compacted: the same of the compaction after it, if there was one
     """
-    last = analysed if compacted is None else compacted
+    # A compaction that had to wait for another job has looked at nothing.
+    last = analysed if compacted is None or compacted["outcome"] == "busy" else compacted
     refused = last.get("open_refused") or analysed.get("open_refused")
     attempts = [each for each in (last.get("open"), refused) if each]
     return sentence(_joined(attempts)) if attempts else None

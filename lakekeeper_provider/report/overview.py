@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ CANNOT_BE_COMPACTED = (
     *("NAN", "HEADER", "ENCODING", "ORIGINALS_DELETED"),
 )
 #: Outcomes and codes after which the next run does the work by itself. A person is told only once it stays open.
-WAITS = ("busy", "ACTIVE_WRITER")
+WAITS = ("busy", "ACTIVE_WRITER", "NOT_FOUND")
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,24 @@ class Overview:
     Args:
         analysed: the tables of the analyses, as in their XComs
         compacted: the tables of the compactions, as in their XComs
+        left_out: what the tables keep and lack for which an XCom had no room (``summary.left_out``)
     """
 
     analysed: Sequence[Mapping[str, Any]]
     compacted: Sequence[Mapping[str, Any]]
+    left_out: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, analyses: Any, compactions: Any) -> Overview:
         """Return the overview of the XComs of analyses and compactions; a skipped task has None."""
-        return cls(_tables(analyses), _tables(compactions))
+        entries = [entry for entry in (*(analyses or ()), *(compactions or ())) if entry]
+        left_out = [entry["left_out"] for entry in entries if entry.get("left_out")]
+        return cls(_tables(analyses), _tables(compactions), left_out)
+
+    @property
+    def not_listed(self) -> int:
+        """Return how many tables were left undone for which an XCom had no room."""
+        return sum(each.get("undone") or 0 for each in self.left_out)
 
     @property
     def line(self) -> str:
@@ -81,6 +90,8 @@ class Overview:
         if left:
             lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
             lines += _more(len(left))
+        if sound := self._with_nothing_to_do():
+            lines.append(f"  nothing to compact: {_count(sound, 'table')}")
         if others := Counter(table["code"] for table in self._not_to_compact()):
             lines.append(f"  not to compact: {_counted(others)}")
         if parts := self._skipped_for_good():
@@ -102,12 +113,18 @@ class Overview:
         A table may have several reasons.
         """
         for table in (*self.analysed, *self.compacted):
-            if table["outcome"] not in ("done", "nothing") and not _is_other(table):
-                yield table["table"], _why(table), table["outcome"] in WAITS
+            if _is_undone(table):
+                yield table["table"], _why(table), _waits(table)
             for code, count in (table.get("skipped") or {}).items():
                 if code not in CANNOT_BE_COMPACTED:
                     yield table["table"], f"{_count(count, 'partition')} skipped: {code}", code in WAITS
         yield from ((name, text, False) for name, text in self._open())
+
+    def _with_nothing_to_do(self) -> int:
+        """Return how many tables were analysed and have nothing to compact."""
+        undone = {name for name, *_ in self._left_alone()}
+        last = self._last()
+        return sum(table["outcome"] == "nothing" and name not in undone for name, table in last.items())
 
     def _skipped_for_good(self) -> Counter[str]:
         """Return how many partitions have been skipped of which nobody can do anything, by code."""
@@ -139,7 +156,7 @@ class Overview:
     def _holding(self) -> Iterable[Mapping[str, Any]]:
         """Return, of each table, the last that is known of its originals: a job that could not work knows nothing."""
         known = (table for table in (*self.analysed, *self.compacted) if table.get("held_runs") is not None)
-        return {table["table"]: table for table in known}.values()
+        return [*{table["table"]: table for table in known}.values(), *self.left_out]
 
     @property
     def night(self) -> Night:
@@ -150,13 +167,25 @@ class Overview:
         removed = self._sum("before", "files") - self._sum("after", "files")
         return Night(sum(found.values()), removed, sum(left))
 
-    def problems(self) -> list[str]:
-        """Return one line for each table about which a person can do something."""
+    def problems(self, overdue: Collection[str] = ()) -> list[str]:
+        """Return one line for each table about which a person can do something.
+
+        Args:
+            overdue: tables that have waited in so many nights that a person should look at them
+        """
         reasons: dict[str, dict[str, None]] = {}
         for name, why, waits in self._left_alone():
-            if not waits:
+            if not waits or name in overdue:
                 reasons.setdefault(name, {})[why] = None
-        return [f"{name}: {'; '.join(each)}" for name, each in reasons.items()]
+        lines = [f"{name}: {'; '.join(each)}" for name, each in reasons.items()]
+        return [
+            *lines,
+            *([f"{self.not_listed} more tables: see the logs of the tasks"] if self.not_listed else []),
+        ]
+
+    def waiting(self) -> list[str]:
+        """Return the tables that were left to the next run as a whole."""
+        return [name for name, table in self._last().items() if _waits(table)]
 
     def _open(self) -> Iterator[tuple[str, str]]:
         """Return the tables with units that were found day after day, as the last job of this run has left them."""
@@ -177,6 +206,19 @@ def _tables(entries: Iterable[Mapping[str, Any] | None] | None) -> list[Mapping[
 
 def _is_other(table: Mapping[str, Any]) -> bool:
     return table["outcome"] == "refused" and table.get("code") in (*NOT_TO_COMPACT, *CANNOT_BE_COMPACTED)
+
+
+def needs_a_look(table: Mapping[str, Any]) -> bool:
+    """Tell whether a person can do something about a table, as XCom has it."""
+    return _is_undone(table) and not _waits(table)
+
+
+def _is_undone(table: Mapping[str, Any]) -> bool:
+    return table["outcome"] not in ("done", "nothing") and not _is_other(table)
+
+
+def _waits(table: Mapping[str, Any]) -> bool:
+    return table["outcome"] in WAITS or table.get("code") in WAITS
 
 
 def _left_files(compaction: Mapping[str, Any] | None, flagged: int) -> int:

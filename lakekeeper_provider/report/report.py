@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
-from lakekeeper_provider.options.option import ROLLBACK
+from lakekeeper_provider.options.option import CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.printable import one_line
 
 #: The outcomes of jobs, with the exit code of each.
@@ -290,4 +290,10 @@ def unit_name(unit: Mapping[str, str | None]) -> str:
 def totals(report: Report) -> str:
     """Say in one line what the job has done."""
     tables = len(report.tables)
-    return f"{report.verb}: {report.outcome}, {tables} table{'' if tables == 1 else 's'}"
+    # A job that was to change nothing leaves flagged what it would have worked on.
+    writes = report.verb in (COMPACT, ROLLBACK, CLEANUP)
+    dry_run = writes and any(units_with(table, ("flagged",)) for table in report.tables)
+    outcomes = {table["outcome"] for table in report.tables}
+    outcome = "refused" if outcomes == {"refused"} else report.outcome
+    counted = f"{report.verb}: {outcome}, {tables} table{'' if tables == 1 else 's'}"
+    return f"{counted}; dry run, nothing was changed" if dry_run else counted

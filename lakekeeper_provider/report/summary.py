@@ -11,6 +11,7 @@ from typing import Any
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options.option import ANALYZE, CHECK, COMPACT, HISTORY
 from lakekeeper_provider.report import open_units, pages
+from lakekeeper_provider.report.overview import needs_a_look
 from lakekeeper_provider.report.pages import XCOM_LIMIT
 from lakekeeper_provider.report.report import Report, skipped_codes, units_with, warning_codes
 
@@ -18,6 +19,8 @@ from lakekeeper_provider.report.report import Report, skipped_codes, units_with,
 HELD = ("held_bytes", "held_runs", "held_since")
 #: The outcomes of units that a compaction was to do, and has left to the next one.
 LEFT = ("deferred", "changed", "failed", "quarantined")
+#: The verbs whose tables are summed up if XCom has no room for them.
+_SUMMED = (ANALYZE, COMPACT)
 _WARNINGS_SHOWN = 3
 _SOUND = ("done", "nothing")
 
@@ -29,11 +32,14 @@ def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
     """Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
 
     A summary that is too long is shortened in steps: of the warnings of a table the first ones stay, then only how
-    often there is which code; an analysis leaves out the tables without flagged units, then the flagged units, if they
-    can be read from ``uri``; a check leaves out sound tables; a history leaves out older rows; then each table keeps
-    its name, outcome, run id and codes of findings and warnings only; last, verbs other than analyze leave out all
-    tables. If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and
-    the rest is shortened in the same steps.
+    often there is which code; an analysis leaves out the tables without flagged units of which nothing is to be told,
+    then the flagged units, if they can be read from ``uri``, then all tables without flagged units; a check leaves out
+    sound tables; a history leaves out older rows; then each table keeps its name, outcome, run id and codes of findings
+    and warnings only; last, verbs other than analyze leave out all tables. ``left_out`` has the sums of the tables of
+    an analysis or a compaction that were left out.
+
+    If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and the rest is
+    shortened in the same steps.
 
     Args:
         uri: where the report is kept; None if it is deleted with the submission
@@ -70,9 +76,23 @@ def _fitting(value: dict[str, Any]) -> dict[str, Any] | None:
 
 def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Return the summary in ever shorter forms."""
+    whole = value["tables"]
     for step in _steps(value):
         value = {**value, "tables": step(value["tables"])}
-        yield value
+        listed = {table["table"] for table in value["tables"]}
+        gone = [table for table in whole if table["table"] not in listed]
+        yield {**value, "left_out": left_out(gone)} if gone and value["verb"] in _SUMMED else value
+
+
+def left_out(tables: Tables) -> dict[str, Any]:
+    """Return the sums of tables for which XCom has no room: how many, how many need a look, and what they hold."""
+    holding = [table for table in tables if table.get("held_runs")]
+    held = {
+        "held_runs": sum(table["held_runs"] for table in holding),
+        "held_bytes": sum(table["held_bytes"] for table in holding),
+        "held_since": min((table["held_since"] for table in holding), default=None),
+    }
+    return {"tables": len(tables), "undone": sum(map(needs_a_look, tables)), **held}
 
 
 def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
@@ -80,7 +100,7 @@ def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
     if verb == ANALYZE:
         # Without a report or pages, the flagged units would be lost.
         shorter: tuple[Step, ...] = (_without_flagged_units, outline) if kept else ()
-        return (*_FEWER_WARNINGS, _with_flagged_units, *shorter, _without_open_units)
+        return (*_FEWER_WARNINGS, _to_tell, *shorter, _without_open_units, _with_flagged_units)
     own = _STEPS_OF.get(verb, ())
     # Last no table: the job is done, and must not fail because of the size of its summary.
     return (*_FEWER_WARNINGS, *own, outline, lambda _: [])
@@ -91,6 +111,10 @@ def _first_warnings(count: int, tables: Tables) -> Tables:
 
 
 _FEWER_WARNINGS = (partial(_first_warnings, _WARNINGS_SHOWN), partial(_first_warnings, 0))
+
+
+def _to_tell(tables: Tables) -> Tables:
+    return [table for table in tables if table["flagged"] != [] or table["outcome"] not in _SOUND]
 
 
 def _with_flagged_units(tables: Tables) -> Tables:

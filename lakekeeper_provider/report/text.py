@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lakekeeper_provider.options.option import CLEANUP
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import units as report_units
 from lakekeeper_provider.report.report import Report, totals, units_with
@@ -16,17 +17,45 @@ _FINDINGS_SHOWN = 50
 _RUNS_SHOWN = 20
 
 
-def render(report: Report) -> str:
-    """Return the report as a text table for the task log."""
-    rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
-    lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
+def render(report: Report, *, phases: bool = True) -> str:
+    """Return the report as a text table for the task log.
+
+    Args:
+        phases: how long each phase took stands at its end
+    """
+    lines = [f"{totals(report)}{_run(report)}", *_tables(report)]
     lines += report_units.lines(report.tables, in_order=report.verb != "analyze", whole=report.verb == "plan")
     lines += _plan_line(report)
     lines += _writer_lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
     lines += [*_estimate_line(report), *_finding_lines(report)]
-    lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
+    lines += [*_held_line(report), *(_phase_line(report) if phases else ()), *_call_line(report)]
     return "\n".join(map(one_line, lines))  # guard: lines_of_the_log
+
+
+def _tables(report: Report) -> list[str]:
+    """Return one line for each table. Those of a database in which a cleanup had nothing to do are counted."""
+    cleanup = report.verb == CLEANUP
+    quiet = [table for table in report.tables if cleanup and len(report.tables) > 1 and _is_quiet(table)]
+    header = (
+        "table",
+        "outcome",
+        *(("files deleted", "bytes deleted") if cleanup else ("files", "bytes")),
+        "note",
+    )
+    rows = [header, *(_row(table, deleted=cleanup) for table in report.tables if table not in quiet)]
+    return [*report_units.grid(rows), *([f"{len(quiet)} tables with nothing to delete"] if quiet else [])]
+
+
+def _is_quiet(table: Mapping[str, Any]) -> bool:
+    return table["outcome"] == "nothing" and not table.get("warnings")
+
+
+def _run(report: Report) -> str:
+    """Return the run of the report, or those of its tables, of which a rollback or a cleanup has several."""
+    of_tables = [table["run_id"] for table in report.tables if table.get("run_id")]
+    named = [report.run_id] if report.run_id else list(dict.fromkeys(of_tables))
+    return f", run {named[0]}" if len(named) == 1 else f", {len(named)} runs" if named else ""
 
 
 def warnings(report: Report) -> list[str]:
@@ -138,8 +167,9 @@ def _finding_line(table: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
     return f"{table['table']} {finding['severity']} {finding['code']}: {finding['message']}{command}"
 
 
-def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    before, after = table.get("before") or {}, table.get("after") or {}
+def _row(table: Mapping[str, Any], *, deleted: bool) -> tuple[str, str, str, str, str]:
+    # What a cleanup has deleted are originals: the files of the table are others, and there as before.
+    before, after = table.get("before") or {}, {} if deleted else table.get("after") or {}
     files = _change(before.get("files"), after.get("files"), str)
     if expected := _files_to_save(table):
         files = f"{before['files']} -> {before['files'] - expected} (estimate)"

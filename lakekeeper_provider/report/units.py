@@ -65,7 +65,8 @@ def grid(rows: Sequence[Row], indent: str = "") -> list[str]:
 def human(size: float) -> str:
     """Return a number of bytes with a readable unit."""
     for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
+        # Not 1013.6 KB, but 1.0 MB.
+        if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} TB"
@@ -138,6 +139,9 @@ def _score(score: float | None) -> str:
 
 
 def _processed(unit: Unit) -> Row:
+    if unit["outcome"] == "cleaned":
+        # What was deleted are originals, and no table has fewer files than before.
+        unit = {**unit, "files_after": None, "bytes_after": None}
     return (
         _name(unit),
         _change(unit, "files", _count),

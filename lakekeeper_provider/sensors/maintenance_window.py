@@ -13,6 +13,7 @@ from lakekeeper_provider.compat import (
     fail_on_usage_error,
     utcnow,
 )
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.window import MaintenanceWindow
@@ -47,6 +48,8 @@ class MaintenanceWindowSensor(BaseSensorOperator):
         self.window = window
         self.config_file = config_file
         self.deferrable = deferrable
+        if skip_after is not None and (not isinstance(skip_after, timedelta) or skip_after <= timedelta(0)):
+            raise UsageError(f"skip_after is {skip_after!r}: give it a timedelta that is longer than nothing")
         self.skip_after = skip_after
 
     def poke(self, context: Context) -> bool:
@@ -82,7 +85,9 @@ class MaintenanceWindowSensor(BaseSensorOperator):
         # A person who has cleared the run wants it.
         cleared = context["ti"].try_number > 1
         due = getattr(run, "run_after", None) or run.data_interval_end
-        if scheduled and not cleared and due is not None and utcnow() - due > after:
+        # A sensor that pokes executes again and again: what counts is when the run began.
+        begun = getattr(run, "start_date", None) or utcnow()
+        if scheduled and not cleared and due is not None and begun - due > after:
             reason = f"this run was due at {due:%Y-%m-%d %H:%M} UTC, more than {after} ago: the next one takes its work"
             # Airflow 3 shows the reason of a skip only below the log, in a part that is folded.
             self.log.info("Skipped: %s", reason)

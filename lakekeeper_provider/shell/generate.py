@@ -114,16 +114,18 @@ def generate_dags(directory: Path, database: str | None, *, every: bool, force: 
         raise UsageError(f"{directory} is no directory: name the dags_folder of Airflow")
     sources = {path.stem: path.read_text("utf-8") for path in sorted(bundle.dags_directory().glob("*.py"))}
     if database is not None:
-        sources = {
-            f"{dag}_{_name(database)}": _for_database(dag, sources[dag], database) for dag in _OF_DATABASE
-        }
+        name = _name(database)
+        sources = {f"{dag}_{name}": _for_database(dag, sources[dag], name) for dag in _OF_DATABASE}
     elif not every:
         sources = {dag: sources[dag] for dag in (*_OF_DATABASE, _BY_FORM)}
     files = {directory / f"{name}.py": source for name, source in sources.items()}
     there = [str(file) for file in files if file.exists()]
     if there and not force:
         raise UsageError(f"{', '.join(there)}: --force overwrites what exists; nothing was written")
-    directory.mkdir(exist_ok=True)
+    try:
+        directory.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot create {directory}: {error.strerror}") from None
     for file, source in files.items():
         generate_config(source, str(file), force=force)
     return 0
@@ -132,7 +134,7 @@ def generate_dags(directory: Path, database: str | None, *, every: bool, force: 
 def _name(database: str) -> str:
     if not re.fullmatch(r"\w{1,128}", database):
         raise UsageError(f"--database: expected the name of a database, got {database!r}")
-    return database
+    return database.lower()  # the metastore has it in lower case, whatever is written
 
 
 def _for_database(dag: str, source: str, database: str) -> str:

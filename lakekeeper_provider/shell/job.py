@@ -127,7 +127,7 @@ def _whole(path: Path, printed: str | None) -> str | None:
 
 def _print_text(report: Report, verb: str) -> None:
     if verb not in _PRINTED_BY_THE_JOB:
-        headline, _, rest = report_text.render(report).partition("\n")
+        headline, _, rest = report_text.render(report, phases=False).partition("\n")
         _show(f"{_coloured(headline, _COLOURS.get(report.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
     for text in report_text.warnings(report):
         _show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)

@@ -1,15 +1,18 @@
-"""The lines of a driver in client mode: each is logged once, with one date and the level that the driver gave it."""
+"""The lines of a driver in client mode: each is logged once, with one date and the level that the driver gave it.
+
+What Spark says of its own work (its lines of level INFO) is shown only after a job that has left no report.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
 from typing import Any
 
-#: A line of the jobs' log, or of Spark's: the time, the level, the text.
+#: A line of the jobs' log, or of Spark's, which has a date too: the date, the time, the level, the text.
 _LINE = re.compile(
-    r"(?:\d\d/\d\d/\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})? (DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) (.*)"
+    r"(\d\d/\d\d/\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})? (DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) (.*)"
 )
 _LEVELS = {
     "DEBUG": logging.DEBUG,
@@ -20,11 +23,20 @@ _LEVELS = {
     "FATAL": logging.ERROR,
     "CRITICAL": logging.ERROR,
 }
-#: What the report has too, which is shown when the job has ended: phases, and warnings of tables with their codes.
+#: What the jobs log and the report has too, which is shown when the job has ended: phases, and warnings of tables with
+#: their codes.
 _IN_THE_REPORT = {
     logging.INFO: re.compile(r"phases: "),
     logging.WARNING: re.compile(r"[^\s.]+\.[^\s.]+: [A-Z][A-Z0-9_]+: "),
 }
+
+
+#: The line of Spark that somebody needs to find the application on YARN.
+_APPLICATION = re.compile(r".*: Submitted application application_\d+_\d+")
+#: Warnings that Spark gives on each cluster with a Hive Metastore, and that mean nothing.
+_HARMLESS = re.compile(r"METASTORE_FILTER_HOOK will be ignored|HiveConf of name \S+ does not exist")
+#: How many lines are kept that are not shown.
+_WITHHELD = 1000
 
 
 class DriverLog:
@@ -35,24 +47,31 @@ class DriverLog:
     """
 
     def __init__(self, log: Any) -> None:
-        self._log = log
-        self._withheld: list[tuple[int, str]] = []
+        self._logger = log
+        self._withheld: deque[tuple[int, str]] = deque(maxlen=_WITHHELD)
 
-    def relogged(self, lines: Iterable[str]) -> Iterator[str]:
-        """Log the lines that have a level of their own, and return the others."""
-        for line in lines:
-            found = _LINE.fullmatch(line.rstrip("\n"))
-            if found is None:
-                yield line
-                continue
-            level, text = _LEVELS[found[1]], found[2]
-            if level in _IN_THE_REPORT and _IN_THE_REPORT[level].match(text):
-                self._withheld.append((level, text))
-            else:
-                self._log.log(level, "%s", text)
+    def log_line(self, line: str) -> bool:
+        """Log a line with the level that it has of its own, and tell whether it has one."""
+        found = _LINE.fullmatch(line.rstrip("\n"))
+        if found is None:
+            return False
+        of_spark, level, text = bool(found[1]), _LEVELS[found[2]], found[3]
+        if _is_noise(level, text) if of_spark else _is_reported(level, text):
+            self._withheld.append((level, text))
+        else:
+            self._logger.log(level, "%s", text)
+        return True
 
     def without_report(self) -> None:
-        """Log what was left to the report: there is none."""
+        """Log what was withheld: there is no report that says what happened."""
         for level, text in self._withheld:
-            self._log.log(level, "%s", text)
+            self._logger.log(level, "%s", text)
         self._withheld.clear()
+
+
+def _is_noise(level: int, text: str) -> bool:
+    return bool(_HARMLESS.search(text)) or (level <= logging.INFO and not _APPLICATION.fullmatch(text))
+
+
+def _is_reported(level: int, text: str) -> bool:
+    return level in _IN_THE_REPORT and bool(_IN_THE_REPORT[level].match(text))

@@ -25,6 +25,8 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.submission import commands, links
 
 OutputFilter = Callable[[Iterator[str]], Iterator[str]]
+#: Logs a line, or leaves it to the hook; tells whether it has logged it.
+LineLog = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ PRIVATE_NAMES = (
     PrivateName(
         "SparkSubmitHook", "_process_spark_submit_log", CHECKED, "receives the lines of spark-submit"
     ),
+    PrivateName("SparkSubmitHook", "_log", CHECKED, "its logger, to which it gives each line"),
     PrivateName("SparkSubmitHook", "_build_spark_submit_command", CHECKED, "sets _env; submit calls it"),
     PrivateName("SparkSubmitHook", "_env", CHECKED, "env_vars; submit adds them to the worker's environment"),
     PrivateName("SparkSubmitHook", "_mask_cmd", CHECKED, "masks the command for log and error"),
@@ -110,6 +113,8 @@ class SparkSubmitter:
         self._operator = cast(Any, operator.prepare_for_execution())
         self._output_filter = output_filter
         self._environment: Mapping[str, str] | None = None
+        self._line_log: LineLog | None = None
+        self._connection: Any = None
         self._build_hook = self._operator._get_hook
         # An attribute of the copy, because execute calls it after OpenLineage has changed conf.
         self._operator._get_hook = self._get_hook
@@ -125,6 +130,10 @@ class SparkSubmitter:
     def set_environment(self, variables: Mapping[str, str]) -> None:
         """Start spark-submit with these variables, in place of the environment of the worker and ``env_vars``."""
         self._environment = variables
+
+    def set_line_log(self, line_log: LineLog) -> None:
+        """Log the lines of spark-submit by this. The hook gets all of them, too, and looks for what it needs."""
+        self._line_log = line_log
 
     def target(self) -> SparkTarget:
         """Resolve the connection without submitting anything."""
@@ -165,6 +174,8 @@ class SparkSubmitter:
         process_log = hook._process_spark_submit_log
         # guard: output_filtered
         hook._process_spark_submit_log = lambda lines: process_log(self._output_filter(lines))
+        if self._line_log is not None:
+            hook._log = _HookLog(hook.log, self._line_log)
         _hide_credentials(hook)  # guard: credentials_hidden
         # A byte that is no text here, of a name or of a driver in another locale, must not break off the job's log: the
         # task would fail while the job goes on.
@@ -175,8 +186,11 @@ class SparkSubmitter:
         return hook
 
     def _get_connection(self) -> Any:
+        if self._connection is not None:
+            return self._connection
         try:
-            return BaseHook.get_connection(self._operator._conn_id)
+            self._connection = BaseHook.get_connection(self._operator._conn_id)
+            return self._connection
         except AirflowNotFoundException:
             raise AirflowFailException(
                 f"the Spark connection {self._operator._conn_id!r} does not exist: create it, or set conn_id"
@@ -186,6 +200,22 @@ class SparkSubmitter:
         """Reject the master yarn that the hook assumes, without an error, if it cannot read the connection."""
         if hook._connection["master"] == "yarn" and "yarn" not in (connection.host, connection.conn_type):
             raise AirflowException(f"the connection {self._operator._conn_id!r} could not be read again")
+
+
+class _HookLog:
+    """The logger of a hook, which gives each line of spark-submit to ``info``; other calls are passed on."""
+
+    def __init__(self, log: Any, line_log: LineLog) -> None:
+        self._log = log
+        self._line_log = line_log
+
+    def info(self, message: str, *arguments: Any) -> None:
+        """Log a message of the hook, unless it is a line that is logged otherwise."""
+        if arguments or not self._line_log(message):
+            self._log.info(message, *arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
 
 
 def _hide_credentials(hook: Any) -> None:

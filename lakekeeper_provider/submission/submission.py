@@ -27,6 +27,8 @@ from lakekeeper_provider.submission.links import YarnApplicationLink, watch_appl
 from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, SparkSubmitter, SparkTarget
 
+#: How many variables are named that the driver did not get.
+_VARIABLES_SHOWN = 20
 _ARGUMENTS = (*("application", "files", "py_files", "keytab", "principal", "proxy_user"), *PRIVATE_ARGUMENTS)
 
 
@@ -141,6 +143,7 @@ class SubmissionRunner:
                 os.environ, self._spark.pass_environment, given(self._operator.env_vars)
             )
             submitter.set_environment(self._environment.variables)
+            submitter.set_line_log(self._driver_log.log_line)
         self._submitter = submitter
         return submitter, exchange
 
@@ -199,7 +202,6 @@ class SubmissionRunner:
                 submitter.submit(context)
         except Exception as failure:
             error = failure
-            self._name_left_out()
         if self._killed:
             raise AirflowException(
                 f"{self._verb} was killed; its next try resumes from the journal"
@@ -211,17 +213,20 @@ class SubmissionRunner:
         store = partial(YarnApplicationLink.store, context)
         if self._on_yarn:  # Elsewhere, a line like that of the address is the text of a table.
             lines = watch_application(lines, self._resource_manager, store)
-        shown = self._line.without(lines)
-        # In cluster mode these are lines of Spark's client, in which the hook looks for the application.
-        return shown if self._environment is None else self._driver_log.relogged(shown)
+        return self._line.without(lines)
 
     def _name_left_out(self) -> None:
         """Log the names of the variables that the driver did not get, and never their values: it may need one."""
-        if self._environment is not None and self._environment.left_out:
+        left_out = self._environment.left_out if self._environment is not None else ()
+        own = [name for name in left_out if not name.startswith("AIRFLOW_")]
+        if own:
+            others = len(own) - _VARIABLES_SHOWN
             self._operator.log.info(
                 "spark-submit did not get these variables of this worker: %s; if the job needs one, name it in"
                 " spark_submit.pass_environment of the configuration file, or give it by env_vars",
-                ", ".join(map(one_line, self._environment.left_out)),
+                ", ".join(
+                    [*map(one_line, own[:_VARIABLES_SHOWN]), *([f"{others} others"] if others > 0 else [])]
+                ),
             )
 
     def _failure(self, submitter: SparkSubmitter, error: Exception | None) -> ProcessFailure | None:
@@ -235,11 +240,16 @@ class SubmissionRunner:
         """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""
         content = self._content(exchange)
         if content is None:
+            if error is not None:
+                self._name_left_out()
             raise error or AirflowException(self._no_report(application))
         try:
-            return report.parse(content, self._verb)
+            found = report.parse(content, self._verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
+        if error is not None and any(table["outcome"] == "failed" for table in found.tables):
+            self._name_left_out()
+        return found
 
     def _content(self, exchange: Exchange) -> bytes | str | None:
         """Return the report file, or what a driver in client mode has printed of it, or None."""

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from spark_jobs.core.messages.damage import damage, reason, render
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.layers import PROPERTY_PREFIX
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport
 from spark_jobs.protocol.checking.journals import readable_tables
-from spark_jobs.protocol.checking.table_check import TableCheck
+from spark_jobs.protocol.checking.table_check import TableCheck, own_properties
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.table_errors import report_of
 
-#: Why a table is not checked that has nothing of ours, or is counted as it is.
-_NOT_OURS = {code.name for code in (RefusalCode.VIEW, RefusalCode.BACKUP, RefusalCode.OBJECT_STORE)}
+#: How many names of what is left are shown; the report has all of them.
+_NAMED = 50
 
 
 def check_table(job: Job, name: TableName) -> TableReport:
     """Return one table's part of the report. Also print the findings to stdout."""
-    return _check(job, lambda: _checkable(job, name))
+    facts = job.services.metastore.table(name)
+    try:
+        _refuse(facts)
+    except Refusal as refusal:
+        # A backup table is counted as such, with the properties that name its run.
+        left = [] if refusal.code == RefusalCode.BACKUP.name else own_properties(facts)
+        return replace(report_of(job, str(name), refusal), left=left)
+    return _check(job, lambda: job.table(name))
 
 
 def check_location(job: Job, location: str) -> list[TableReport]:
@@ -37,29 +47,43 @@ def check_location(job: Job, location: str) -> list[TableReport]:
 
 def say_what_is_left(job: Job, report: Report) -> None:
     """Say whether anything of ours is left in the tables, after the findings of each."""
-    job.show(left_text(report.tables, whole=bool(job.invocation.database)))
+    job.show(left_text(report.tables, _unseen(job)))
 
 
-def left_text(tables: Sequence[TableReport], *, whole: bool) -> str:
-    """Return one line about what the tables have of ours. What was not looked at is named.
+def left_text(tables: Sequence[TableReport], unseen: str) -> str:
+    """Return a line about what the tables have of ours, after the names of it.
 
     Args:
-        whole: the tables are all of a database. Else their backup tables, which are tables too, are not among them.
+        unseen: what was not looked at; empty if all was.
     """
     names = [name for table in tables for name in table.left or ()]
     properties = sum(name.startswith(PROPERTY_PREFIX) for name in names)
+    looked_at = [table for table in tables if table.left is not None]
     unknown = (t for t in tables if t.left is None and t.outcome != TableOutcome.NOTHING)
     counts = {
+        "findings": sum(len(table.findings or ()) for table in tables),
         "hidden directories": len(names) - properties,
         "backup tables": sum(table.code == RefusalCode.BACKUP.name for table in tables),
         "properties of tables": properties,
-        "tables that could not be checked": sum(table.code not in _NOT_OURS for table in unknown),
+        "tables that could not be checked": sum(1 for _ in unknown),
     }
     found = [f"{what}: {number}" for what, number in counts.items() if number]
+    not_seen = f"; not looked at: {unseen}" if unseen else ""
     if found:
-        return f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them)"
-    unseen = "" if whole else "; backup tables are looked for by check --database only"
-    return f"nothing of ours is left (tables looked at: {len(tables)}{unseen})"
+        lines = [f"  {printable(name)}" for name in names[:_NAMED]]
+        lines += [f"  ... and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        head = f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them){not_seen}"
+        return "\n".join([*lines, head])
+    return f"nothing of ours is left (tables looked at: {len(looked_at)}{not_seen})"
+
+
+def _unseen(job: Job) -> str:
+    options = job.layers.resolve()
+    if job.invocation.location:
+        return "other places than this one"
+    if not job.invocation.database:
+        return "backup tables, for which check --database looks"
+    return "tables that are excluded" if options.include or options.exclude else ""
 
 
 def _unchanged(table: Table) -> Table:
@@ -84,13 +108,6 @@ def _check(job: Job, read: Callable[[], Table]) -> TableReport:
         findings=[finding.to_json() for finding in findings],
         left=check.left,
     )
-
-
-def _checkable(job: Job, name: TableName) -> Table:
-    """Return the table. Raise Refusal for one in which no job of this program works."""
-    facts = job.services.metastore.table(name)
-    _refuse(facts)
-    return job.table(name)
 
 
 def _refuse(facts: TableFacts) -> None:

@@ -56,13 +56,21 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
         location=session.facts.storage.location,
         format=session.facts.storage.format,
         run_id=runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None,
-        reason=None if units else "no originals are past the retention",
+        reason=None if units else _nothing_due(session),
         freed_bytes=sum(result.freed for result in results),
         trashed_bytes=sum(result.trashed for result in results),
         units=units,
         warnings=list(session.notes),
     )
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
+
+
+def _nothing_due(session: TableSession) -> str:
+    """Return why no originals are deleted, and whether it is because of their number and not of their age."""
+    options, ages = session.options, _ages(session.runs())
+    kept = expired(ages, session.services.now(), options.older_than, keep_last=0)
+    by_number = f"; keep_last={options.keep_last} keeps {len(kept)} that would be" if kept else ""
+    return f"no originals are past the retention{by_number}"
 
 
 def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]:

@@ -188,7 +188,7 @@ def _roll_back(session: TableSession, directory: Run) -> tuple[list[UnitResult],
         unclaim.not_moved_back(state.of_kind(journal.CLEANUP_CLAIMED)),
         state.of_kind(journal.COMMITTED),
     )
-    log.info("rolling back %d units of run %s", len(pending), run.run_id)
+    log.info("rolling back run %s, units: %d", run.run_id, len(pending))
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
     results = Waves(rollback, session.options.parallelism).run(pending)
     remove_empty_directories(session.services, rollback.entered, session.options.parallelism)

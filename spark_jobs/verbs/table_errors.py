@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from spark_jobs.core.messages.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
 from spark_jobs.core.messages.outcomes import TableOutcome
@@ -19,7 +20,8 @@ log = logging.getLogger("lakekeeper")
 def report_of(job: Job, name: str, error: Exception) -> TableReport:
     """Return the report of a table on which the work ended with this error."""
     if isinstance(error, Refusal):
-        return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
+        report = TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
+        return replace(report, **error.held.report()) if error.held else report
     if isinstance(error, Unsafe):
         return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(job, name, error)}")
     if isinstance(error, Busy):

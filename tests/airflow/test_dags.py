@@ -150,23 +150,45 @@ def test_maintenance_triggered_to_run_now_waits_for_no_window(dagbag, spark):
     assert states["compact"] == {"success": 3}
 
 
-def nights(dagrun: Any) -> list[dict[str, int]]:
+def nights(dagrun: Any) -> list[dict[str, int]] | None:
+    """Return what the run has left for the next night; None if it was none."""
     summary = next(ti for ti in dagrun.get_task_instances() if ti.task_id == "summary")
-    found: list[dict[str, int]] = summary.xcom_pull(task_ids="summary")["nights"]
-    return found
+    found = summary.xcom_pull(task_ids="summary", key="nights")
+    return found["nights"] if found else None
 
 
-def test_each_night_of_a_database_counts_from_the_nights_before(dagbag, spark):
-    database = {"tables": None, "database": "sales", "listing": "spark"}
+def test_each_night_of_a_database_counts_from_the_nights_before(airflow_db, tmp_path, spark):
+    source = (EXAMPLES / "lakekeeper_maintenance.py").read_text()
+    assert source.count("DATABASE: str | None = None\n") == 1
+    mine = source.replace("DATABASE: str | None = None\n", 'DATABASE: str | None = "sales"\n')
+    (tmp_path / "maintenance.py").write_text(mine.replace('LISTING = "metastore"', 'LISTING = "spark"'))
+    dagbag = dags_in(tmp_path)
+    # All of them: a DAG keeps the parameters of its last test run.
+    database = {"tables": None, "database": "sales", "listing": "spark", "run_now": False}
     counts = []
-    for _ in range(3):
+    for number in range(3):
+        if number == 1:
+            # These are no nights of the database: the next one counts from the night before them.
+            for other in ({"tables": ["sales.a"]}, {"run_now": True}, {"database": "other"}):
+                _, _, by_hand = maintenance(dagbag, **{**database, **other})
+                assert nights(by_hand) is None
         state, _, dagrun = maintenance(dagbag, **database)
         assert state == "success"
-        counts.append(len(nights(dagrun)))
-    assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
-    for other in ({}, {**database, "run_now": True}):
-        _, _, by_hand = maintenance(dagbag, **other)
-        assert nights(by_hand) == nights(dagrun)
+        counts.append(len(nights(dagrun) or ()))
+    assert counts == [1, 2, 3]
+
+
+def test_a_night_that_does_not_know_all_tables_does_not_count(airflow_db, tmp_path, spark):
+    source = (EXAMPLES / "lakekeeper_maintenance.py").read_text()
+    mine = source.replace("DATABASE: str | None = None\n", 'DATABASE: str | None = "sales"\n')
+    (tmp_path / "maintenance.py").write_text(mine)
+    spark.plan(analyze={"report": "none", "exit": 1})
+    dagbag = dags_in(tmp_path)
+    for task in dagbag.dags["lakekeeper_maintenance"].tasks:
+        getattr(task, "partial_kwargs", task.__dict__)["retries"] = 0
+    state, _, dagrun = maintenance(dagbag, tables=None, database="sales", listing="spark")
+    assert state == "failed"
+    assert nights(dagrun) is None
 
 
 def test_a_run_that_comes_too_late_is_skipped_as_a_whole(dagbag, spark, monkeypatch):
@@ -263,6 +285,14 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
     [call] = spark.calls
     assert call["request"]["arguments"] == {**form, "sort_columns": ["user_id", "date"], "dry_run": False}
     assert "--deadline" in call["argv"]
+
+
+def test_no_list_of_a_form_has_a_null(dagbag):
+    """The form of Airflow 2 sends the text None for it, which the schema then refuses."""
+    for dag in dagbag.dags.values():
+        for name in dag.params:
+            found = dag.params.get_param(name).schema.get("enum", ())
+            assert None not in found, (dag.dag_id, name)
 
 
 def test_on_demand_selects_by_age(dagbag, spark):

@@ -58,7 +58,10 @@ def test_a_night_with_a_failed_table_is_told_once_with_its_reason(dagbag, spark,
     state, _, _ = maintenance(dagbag)
     assert state == "failed"
     (message,) = mail.messages
-    assert str(make_header(decode_header(message["Subject"]))) == "lakekeeper: 1 table needs a look"
+    assert (
+        str(make_header(decode_header(message["Subject"])))
+        == "lakekeeper: 1 table needs a look, compact failed"
+    )
     assert "sales.b: failed: disk full" in _body(message)
 
 
@@ -66,3 +69,11 @@ def test_a_healthy_night_is_told_to_nobody(dagbag, spark, mail):
     (spark.home / "tables.json").write_text(json.dumps({f"sales.{t}": ["r"] for t in "abc"}))
     state, _, _ = maintenance(dagbag)
     assert (state, mail.messages) == ("success", [])
+
+
+def test_a_night_in_which_no_table_could_be_analysed_is_told_too(dagbag, spark, mail):
+    spark.plan(analyze={"report": "none", "exit": 1})
+    state, _, _ = maintenance(dagbag)
+    assert state == "failed"
+    (message,) = mail.messages
+    assert "analyze" in str(make_header(decode_header(message["Subject"])))

@@ -15,6 +15,7 @@ from lakekeeper_provider.compat import (
     AirflowSkipException,
     TriggerEvent,
 )
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import base
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
@@ -166,6 +167,18 @@ class TestMaintenanceWindowSensor:
             deferred(lambda: sensor.execute(context(dag_run=run)))
         clock("2026-02-23T21:05")
         deferred(lambda: sensor.execute(context(dag_run=run)))
+
+    def test_a_run_that_has_begun_in_time_is_not_skipped_by_a_later_poke(self, clock):
+        clock("2026-02-24T14:00")
+        due = datetime(2026, 2, 23, 21, tzinfo=timezone.utc)
+        run = SimpleNamespace(run_type="scheduled", run_after=due, start_date=due + timedelta(minutes=1))
+        sensor = self.sensor(skip_after=timedelta(hours=8))
+        deferred(lambda: sensor.execute(context(dag_run=run)))
+
+    @pytest.mark.parametrize("wrong", [timedelta(0), timedelta(hours=-1), 8])
+    def test_a_wrong_time_to_skip_is_an_error_when_the_dag_is_read(self, wrong):
+        with pytest.raises(UsageError, match="skip_after is"):
+            self.sensor(skip_after=wrong)
 
 
 class TestSmallFilesSensor:

@@ -72,8 +72,18 @@ def test_a_link_that_has_the_name_of_a_page_leads_to_that_page(page: Path) -> No
 
 
 def test_each_block_says_what_it_is() -> None:
-    languages = {"bash", "ini", "json", "python", "sh", "sql", "text", "yaml"}
+    languages = {"ini", "json", "python", "sh", "sql", "text", "yaml"}
     assert [str(block) for block in blocks() if block.language not in languages] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_no_code_stands_outside_of_the_blocks_that_are_read(page: Path) -> None:
+    text = page.read_text()
+    fences = [line for line in text.splitlines() if line.lstrip().startswith(("```", "~~~"))]
+    assert len(fences) == 2 * sum(block.page == str(page.relative_to(ROOT)) for block in blocks())
+    outside = re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(rf"^ {{4,}}(?:lakekeeper|{'|'.join(KNOWN)}) .*", outside, re.MULTILINE) == []
+    assert "$(lakekeeper" not in text
 
 
 @_all("python")
@@ -111,9 +121,11 @@ def test_commands_are_known_and_ours_are_taken_by_their_parsers(block: Block) ->
             at = next(at for at, word in enumerate(words) if word.endswith("run_lakekeeper.py"))
             parse(words[at + 1], words[at + 2 :], "")
         elif words:
-            rest = " ".join(words[1:])
+            rest = f"{' '.join(words[1:])} "
             assert words[0] in KNOWN, words
-            assert not KNOWN[words[0]] or rest.startswith(KNOWN[words[0]]), words
+            assert not KNOWN[words[0]] or any(rest.startswith(f"{first} ") for first in KNOWN[words[0]]), (
+                words
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
@@ -124,6 +136,16 @@ def test_commands_in_a_sentence_that_name_a_table_are_taken_too(page: Path) -> N
     for code in named.findall(page.read_text()):
         if "..." not in code:
             build_parser().parse_args(shlex.split(" ".join(code.split()))[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_commands_in_a_sentence_have_verbs_and_options_that_exist(page: Path) -> None:
+    (verbs,) = (action.choices for action in build_parser()._actions if isinstance(action.choices, dict))
+    for code in re.findall(r"(?<!`)`lakekeeper ([^`]+)`(?!`)", page.read_text()):
+        first, *rest = code.split()
+        assert first.startswith("-") or first in verbs or first.isupper(), code
+        options = {word for word in rest if re.fullmatch(r"--[a-z-]+", word)}
+        assert options <= set(verbs[first]._option_string_actions if first in verbs else options), code
 
 
 def test_make_targets_exist() -> None:

@@ -101,13 +101,49 @@ def test_it_ends_with_what_is_left_of_ours(capsys: pytest.CaptureFixture[str]) -
     assert said().startswith("nothing of ours is left (")
 
 
-def test_a_check_of_one_table_says_that_it_did_not_look_for_its_backup_tables(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_of_one_table_says_that_it_looked_for_no_backup_tables(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     sim = build()
     check(sim, FLAT)
     table = capsys.readouterr().out
     run(sim.client(), "check", "--database", TableName.parse(FLAT).database)
-    assert "backup tables are looked for by check --database only" in table
-    assert "backup tables" not in capsys.readouterr().out
+    assert "not looked at: backup tables, for which check --database looks" in table
+    assert "not looked at" not in capsys.readouterr().out
+
+
+def test_nothing_is_left_is_not_said_of_what_was_not_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    sim = build()
+    compact(sim.client(), FLAT)
+    run(sim.client(), "check", "--database", "sales", "--include", "ev*")
+    assert "not looked at: tables that are excluded" in capsys.readouterr().out.splitlines()[-1]
+    run(sim.client(), "check", "--location", WAREHOUSE)
+    assert "tables looked at: 0; not looked at: other places" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_nothing_is_left_is_not_said_beside_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    """The home stays where the table was, and is not among those of the place where it is now."""
+    sim, name = build(), TableName.parse(FLAT)
+    compact(sim.client(), FLAT)
+    table = sim.metastore.get(name)
+    storage = replace(table.facts.storage, location=f"{WAREHOUSE}/flat2")
+    sim.metastore.put(name, replace(table, facts=replace(table.facts, storage=storage)))
+    assert codes(check(sim, FLAT))
+    assert "left of ours: findings: " in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("location", [f"{WAREHOUSE}/flat", "s3a://bucket/flat"])
+def test_a_property_of_a_table_that_is_not_checked_is_left_too(
+    location: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sim, name = build(), TableName.parse(FLAT)
+    declare(sim, FLAT, "lakekeeper.enabled", "false")
+    table = sim.metastore.get(name)
+    kind = "VIEW" if location.startswith("hdfs:") else table.facts.kind
+    storage = replace(table.facts.storage, location=location)
+    sim.metastore.put(name, replace(table, facts=replace(table.facts, kind=kind, storage=storage)))
+    run(sim.client(), "check", "--database", name.database)
+    assert "left of ours: properties of tables: 1 (" in capsys.readouterr().out.splitlines()[-1]
 
 
 @pytest.mark.parametrize("name", [name for name, plant in PLANTS.items() if plant.obeyed])

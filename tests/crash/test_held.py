@@ -43,3 +43,11 @@ def test_what_was_rolled_back_or_cleaned_up_is_held_no_more() -> None:
         run(sim.client(), "compact", "--table", FLAT, "--run-id", "r1")
         assert run(sim.client(), verb, "--table", FLAT, *words)["exit_code"] == 0
         assert held(sim) == {"runs": 0, "bytes": 0, "since": None}, verb
+
+
+def test_a_table_that_is_refused_while_it_is_written_says_what_it_holds() -> None:
+    sim = build()
+    before = held(sim, "compact", "--run-id", "r1")
+    sim.tree.write(f"{WAREHOUSE}/flat/_temporary/0/x", b"", parents=True)
+    for verb in ("analyze", "plan", "compact"):
+        assert held(sim, verb) == before, verb

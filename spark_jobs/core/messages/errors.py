@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from spark_jobs import __version__
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.remedies import hdfs
+
+if TYPE_CHECKING:
+    from spark_jobs.core.records.held import Held
 
 
 class LakekeeperError(Exception):
@@ -29,11 +33,13 @@ class Refusal(LakekeeperError):
         reason: one sentence for a person.
         command: the command in it that ends the state; None if there is none.
         of_planned_files: it is about the files that were planned, and not about others that have come since.
+        held: of a table that is refused, the originals that it keeps, if they are known.
     """
 
     def __init__(self, code: RefusalCode, reason: str, command: str | None = None) -> None:
         super().__init__(f"{code.name}: {reason}")
         self.of_planned_files = True
+        self.held: Held | None = None
         self.code = code.name
         self.reason = reason
         self.command = command

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 def human(size: float) -> str:
     """Return a number of bytes with a readable unit: 1 KB is 1024 bytes."""
     for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
+        # Not 1013.6 KB, but 1.0 MB.
+        if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} TB"

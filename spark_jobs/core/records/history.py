@@ -198,7 +198,7 @@ def _figures(row: Row) -> tuple[str, str, str]:
 def _sum(rows: Sequence[Row]) -> str:
     """Return how many of the rows can be rolled back, and what their originals hold."""
     held = [row["before"] for row in rows if row["rollback"] == POSSIBLE]
-    runs = f"{len(rows)} run{'' if len(rows) == 1 else 's'}"
+    runs = f"{len(rows)} {'entry' if len(rows) == 1 else 'entries'}"
     if not held:
         return f"{runs}, none can be rolled back"
     files, size = (sum(each[what] for each in held) for what in ("files", "bytes"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.messages.printable import printable
+from spark_jobs.core.messages.readable import human
 from spark_jobs.core.values.model import Unit
 from spark_jobs.core.wire.report import BAD_UNITS, Report, TableReport, UnitReport
 
@@ -39,7 +40,8 @@ def _gain(table: TableReport) -> list[str]:
     if expected := sum(map(_expected, table.units)):
         return [f"{before['files']} -> {before['files'] - expected} files (estimate)"]
     if before["files"] or after["files"]:
-        return [f"{before[what]} -> {after[what]} {what}" for what in ("files", "bytes")]
+        sizes = f"{human(before['bytes'])} -> {human(after['bytes'])}"
+        return [f"{before['files']} -> {after['files']} files", sizes]
     return []
 
 

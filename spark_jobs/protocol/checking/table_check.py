@@ -13,6 +13,7 @@ from spark_jobs.core.messages.damage import DamageCode, Finding
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.layers import PROPERTY_PREFIX
 from spark_jobs.core.records import journal
+from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows
@@ -37,6 +38,11 @@ _PAUSE_SECONDS = 1.0
 
 _AT_WORK = "a job is at work on the table"
 _Key = tuple[DamageCode, str]
+
+
+def own_properties(facts: TableFacts) -> list[str]:
+    """Return the names of the properties by which a table sets options of this program."""
+    return sorted(key for key in facts.properties if key.startswith(PROPERTY_PREFIX))
 
 
 @dataclass(frozen=True)
@@ -116,8 +122,7 @@ class TableCheck:
         runs = ReadableRuns(table)
         own = runs.own()
         self.runs = len(own)
-        properties = (key for key in table.facts.properties if key.startswith(PROPERTY_PREFIX))
-        self.left = [*sorted(set(runs.homes)), *sorted(properties)]
+        self.left = [*sorted(set(runs.homes)), *own_properties(table.facts)]
         scope = Scope(
             table, own, runs.unknown_ids(), dict(runs.left_in_copies), runs.only_originals(), runs.of_others
         )

@@ -38,7 +38,7 @@ class Progress:
         """Return what is done, the bytes of each second, and the time that the rest will take at this rate.
 
         The rate counts all that was done so far. The rest is measured in bytes, or in units if their bytes are not
-        known before.
+        known before; it is not estimated in the first half minute.
         """
         done, total, seconds = self._done, self._total, max(now - self._began, 0.001)
         parts = [f"{done.units:,} of {total.units:,} units"]
@@ -47,7 +47,8 @@ class Progress:
         if total.bytes:
             parts += [f"{human(done.bytes)} of {human(total.bytes)}", f"{human(done.bytes / seconds)}/s"]
         part = done.bytes / total.bytes if total.bytes else done.units / total.units
-        if part and done.units < total.units:
+        # A first unit that was slow, because it was the first one, says nothing of the others.
+        if part and seconds >= 2 * INTERVAL and done.units < total.units:
             parts.append(f"about {duration(seconds / part - seconds)} left")
         return ", ".join(parts)
 

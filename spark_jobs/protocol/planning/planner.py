@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.formats.layout_properties import ignored_properties
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options import selection
 from spark_jobs.core.planning.decisions import Fail, Leave
@@ -131,7 +132,11 @@ class Planner:
         future = FutureFiles()
         rules = self._table.writer_rules([self._services.now()], future.add)
         units = self._plan_units(chosen, rules, analysis, origins)
-        self._check_single(units)
+        try:
+            self._check_single(units)
+        except Refusal as refusal:
+            refusal.held = self._held(units)
+            raise
         units, warnings, ended = self._with_unfinished_runs(units)
         if any(unit.flagged for unit in units):
             warnings += ignored_properties(file_format, self._table.facts.properties)
@@ -203,6 +208,23 @@ class Planner:
         if not self._table.partitioned and units and units[0].refusal is not None:
             raise units[0].refusal
 
+    def _held(self, units: Sequence[UnitPlan]) -> Held | None:
+        """Return the originals that a refused table keeps; None if its records cannot be read."""
+        try:
+            runs = self._runs(units)
+            runs.unfinished()
+        except (LakekeeperError, OSError):
+            return None
+        return Held.of_ended(runs.ended)
+
+    def _runs(self, units: Sequence[UnitPlan]) -> TableRuns:
+        return TableRuns(
+            self._services.fs,
+            self._table.facts,
+            [unit.unit for unit in units],
+            self._table.options.trusted_owners,
+        )
+
     def _choose(self) -> tuple[Sequence[Unit], list[selection.PartitionSpec]]:
         """Return the units to plan, and those that were requested and are gone.
 
@@ -261,12 +283,7 @@ class Planner:
 
         A unit that a run has left between the two renames of a swap looks missing or healthy, and must be recovered.
         """
-        runs = TableRuns(
-            self._services.fs,
-            self._table.facts,
-            [unit.unit for unit in units],
-            self._table.options.trusted_owners,
-        )
+        runs = self._runs(units)
         unfinished, others = runs.unfinished(), OtherTables(self._services, self._table.facts)
         own = [run for run in unfinished if not others.own(run.state.table)]
         other = [run for run in unfinished if run not in own]

@@ -196,7 +196,7 @@ class LeaseSet:
         """
         clock, fs = self._services.clock, self._services.fs
         create_home(fs, home)
-        started = clock.monotonic()
+        started, announced = clock.monotonic(), False
         seen, since = highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
@@ -211,6 +211,10 @@ class LeaseSet:
                 )
                 break
             self._check_wait_limit(home, seen, now - started)
+            if not announced:
+                other, limit = self._describe(home, seen), self._lease_options.wait
+                log.info("waiting for another job (%s), at most %.0f s", other, limit)
+                announced = True
             self.waited = True
             clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))
             asked = clock.monotonic()

@@ -146,10 +146,10 @@ def test_the_table_for_a_person() -> None:
     )
     assert lines[4].split()[:6] == ["7", "2026-02-23", "23:52:00", "compact", "old", "-"]
     assert lines[5].strip() == "... and 3 older"
-    assert lines[7].strip() == "2 runs, 2 can be rolled back: 3 original files, 6.0 MB"
+    assert lines[7].strip() == "2 entries, 2 can be rolled back: 3 original files, 6.0 MB"
     assert len({line.index("compact") for line in lines[3:5]}) == 1
     cleaned = [{**row, "rollback": "cleaned"} for row in found[:1]]
-    assert history.render("db.t", cleaned).splitlines()[-1].strip() == "1 run, none can be rolled back"
+    assert history.render("db.t", cleaned).splitlines()[-1].strip() == "1 entry, none can be rolled back"
     assert history.render("db.t", []) == "db.t: no run is on record"
 
 

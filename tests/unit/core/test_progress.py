@@ -16,11 +16,19 @@ MB = 1024 * 1024
 
 def test_a_line_has_units_files_bytes_rate_and_rest():
     progress = Progress(Amount(200, 4_000, 400 * MB), now=100)
-    progress.add(Amount(50, 1_000, 100 * MB), now=120)
+    progress.add(Amount(50, 1_000, 100 * MB), now=150)
 
-    assert progress.text(120) == (
-        "50 of 200 units, 1,000 of 4,000 files, 100.0 MB of 400.0 MB, 5.0 MB/s, about 1 min 0 s left"
+    assert progress.text(150) == (
+        "50 of 200 units, 1,000 of 4,000 files, 100.0 MB of 400.0 MB, 2.0 MB/s, about 2 min 30 s left"
     )
+
+
+def test_the_first_half_minute_foretells_nothing():
+    """The first unit is the slowest one: Spark has just started."""
+    progress = Progress(Amount(6), now=0)
+    progress.add(Amount(1), now=20)
+
+    assert progress.text(20) == "1 of 6 units"
 
 
 def test_without_known_bytes_the_rest_is_measured_in_units():
@@ -63,7 +71,7 @@ def test_durations_have_their_two_largest_units(seconds, text):
 def test_sizes_have_a_readable_unit():
     assert [human(size) for size in (0, 1023, 5 * 1024**3, 2 * 1024**5)] == [
         "0 B",
-        "1023 B",
+        "1.0 KB",
         "5.0 GB",
         "2048.0 TB",
     ]
@@ -71,10 +79,10 @@ def test_sizes_have_a_readable_unit():
 
 def test_a_long_step_logs_how_far_it_is(caplog):
     caplog.set_level(logging.INFO, "lakekeeper")
-    clock = SimpleNamespace(monotonic=iter([0, 5, 20, 21]).__next__)
+    clock = SimpleNamespace(monotonic=iter([0, 5, 40, 41]).__next__)
 
     assert list(with_progress(clock, "listed", Amount(300), [100, 100, 100], Amount)) == [100, 100, 100]
 
     assert [record.message for record in caplog.records] == [
-        "progress: listed 200 of 300 units, about 10 s left"
+        "progress: listed 200 of 300 units, about 20 s left"
     ]

@@ -23,10 +23,7 @@ COMPACTED = UnitReport({}, UnitOutcome.COMPACTED, files=600, bytes=9000, files_a
             TableReport("db.t", units=[flagged(500, target_files=2), flagged(100, target_files=1)]),
             "done, 2 units flagged, 600 -> 3 files (estimate)",
         ),
-        (
-            TableReport("db.t", units=[COMPACTED]),
-            "done, 1 unit compacted, 600 -> 3 files, 9000 -> 8000 bytes",
-        ),
+        (TableReport("db.t", units=[COMPACTED]), "done, 1 unit compacted, 600 -> 3 files, 8.8 KB -> 7.8 KB"),
         (TableReport("db.t", TableOutcome.NOTHING), "nothing"),
         (
             TableReport("db.t", TableOutcome.REFUSED, "VIEW", "db.t is a view"),

@@ -57,8 +57,38 @@ def test_a_compaction_that_could_not_work_has_left_all_and_knows_nothing_of_orig
 
 
 def test_what_the_next_night_does_by_itself_is_no_reason_to_write():
-    waits = Overview.of([analysed("db.a", skipped={"ACTIVE_WRITER": 2})], [compacted("db.b", "busy")])
+    waits = Overview.of(
+        [
+            analysed("db.a", skipped={"ACTIVE_WRITER": 2}),
+            analysed("db.c", "refused", code="ACTIVE_WRITER", reason="it is written"),
+            analysed("db.d", "refused", code="NOT_FOUND", reason="it was dropped"),
+        ],
+        [compacted("db.b", "busy")],
+    )
     assert message(waits, Backlog([])) is None
+    assert waits.waiting() == ["db.c", "db.d", "db.b"]
+    told = message(waits, Backlog([]), overdue=["db.b"])
+    assert told is not None
+    assert told["subject"] == "lakekeeper: 1 table needs a look"
+
+
+def test_a_night_that_could_do_nothing_is_told_by_its_failed_tasks():
+    told = message(Overview.of([], []), Backlog([]), failed=["analyze", "only_flagged"])
+    assert told is not None
+    assert told["subject"] == "lakekeeper: analyze, only_flagged failed"
+
+
+def test_partitions_that_are_open_are_told_although_another_job_works_on_the_table():
+    units = {"units": 1, "since": "2026-02-20T01:00:00Z", "names": [{"k": "a"}], "last": {"not begun": 1}}
+    night = Overview.of([analysed("db.a", open=units)], [compacted("db.a", "busy")])
+    (problem,) = night.problems()
+    assert "1 partition open since 2026-02-20" in problem
+
+
+def test_a_night_of_another_version_is_no_night():
+    assert (
+        len(Backlog.after(Night(1, 1, 0), [{"found": 1}, {"found": 1, "removed": 1, "left": 0}]).nights) == 2
+    )
 
 
 def test_a_table_with_several_reasons_is_one_table():
@@ -118,4 +148,5 @@ def test_a_notifier_that_fails_fails_no_night_and_the_others_are_told():
 
     assert notify([broken, sent.append], {"subject": "s", "text": "t"}, {"ti": "x"})
     assert sent == [{"ti": "x", "lakekeeper": {"subject": "s", "text": "t"}}]
-    assert not notify([broken], {"subject": "s", "text": "t"}, {})
+    for wrong in ([broken], 42, object(), "name"):
+        assert not notify(wrong, {"subject": "s", "text": "t"}, {})  # type: ignore[arg-type]

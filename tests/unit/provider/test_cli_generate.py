@@ -96,6 +96,11 @@ def test_the_dags_of_a_database_have_its_name_and_its_database(tmp_path, capsys)
         text = (tmp_path / f"{name}.py").read_text()
         assert 'DATABASE: str | None = "sales"' in text
         assert f'DAG_ID = "{name}"' in text
+    assert cli.main(["generate-dags", "-o", str(tmp_path), "--database", "Sales"]) == 2
+    assert "nothing was written" in capsys.readouterr().err  # Hive's names have no case
+    (tmp_path / "dangling").symlink_to(tmp_path / "missing/dags")
+    assert cli.main(["generate-dags", "-o", str(tmp_path / "dangling")]) == 2
+    assert "cannot create" in capsys.readouterr().err
     assert cli.main(["generate-dags", "-o", str(tmp_path), "--database", 'x"; y']) == 2
     assert "expected the name of a database" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ def shown(caplog):
     log = DriverLog(logging.getLogger("task"))
 
     def show(*lines: str) -> tuple[list[tuple[str, str]], list[str]]:
-        left = list(log.relogged(f"{line}\n" for line in lines))
+        left = [line for line in lines if not log.log_line(line)]
         return [(record.levelname, record.getMessage()) for record in caplog.records], left
 
     show.log = log
@@ -29,6 +29,7 @@ def test_lines_of_the_driver_have_the_level_that_it_gave_them_and_no_second_date
         "03:00:02,123 ERROR the disk is full",
         "03:00:03 WARN Executor: OOM: no memory",
         "03:00:03 INFO sales.events: DONE: all of it",
+        "26/11/28 03:00:04 WARN hdfs.DFSClient: SLOW: that no report has",
         "Exception in thread main",
     )
     assert logged == [
@@ -37,8 +38,26 @@ def test_lines_of_the_driver_have_the_level_that_it_gave_them_and_no_second_date
         ("ERROR", "the disk is full"),
         ("WARNING", "Executor: OOM: no memory"),
         ("INFO", "sales.events: DONE: all of it"),
+        ("WARNING", "hdfs.DFSClient: SLOW: that no report has"),
     ]
-    assert left == ["Exception in thread main\n"]
+    assert left == ["Exception in thread main"]
+
+
+def test_what_spark_says_of_its_own_work_is_shown_only_without_a_report(shown):
+    """But for the application on YARN, by which somebody finds it."""
+    lines = (
+        "26/11/28 03:00:01 INFO ServerInfo: Adding filter to /jobs",
+        "26/11/28 03:00:01 WARN HiveMetaStoreClient: METASTORE_FILTER_HOOK will be ignored, since ...",
+        "26/11/28 03:00:02 INFO Client: Submitted application application_1795886522137_0002",
+    )
+    application = ("INFO", "Client: Submitted application application_1795886522137_0002")
+    assert shown(*lines) == ([application], [])
+    shown.log.without_report()
+    logged, _ = shown()
+    assert [text for _, text in logged[1:]] == [
+        "ServerInfo: Adding filter to /jobs",
+        "HiveMetaStoreClient: METASTORE_FILTER_HOOK will be ignored, since ...",
+    ]
 
 
 def test_what_the_report_shows_at_the_end_is_not_shown_twice(shown):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report.overview import Overview
 from tests.airflow.support import TaskInstance
 from tests.unit.provider.test_report import analysis, parsed, table, unit
 
@@ -50,3 +53,18 @@ def test_summary_of_an_analysis_says_how_urgent_a_table_is():
     assert (events["score"], events["flagged_bytes"]) == (19.0, 10000)
     assert events["deferred_since"] == "2026-02-20T01:00:00Z"
     assert not {"score", "flagged_bytes", "deferred_since"} & flat.keys()
+
+
+@pytest.mark.parametrize("failed", [1, 20_000])
+def test_a_large_analysis_tells_of_the_tables_that_have_failed_and_of_what_all_of_them_hold(failed: int):
+    held = {"held_runs": 1, "held_bytes": 10, "held_since": "2026-02-20T01:00:00Z"}
+    tables = [table(f"sales.quiet_{n}", outcome="nothing", **held) for n in range(5000)]
+    tables += [
+        table(f"sales.broken_{n}", outcome="failed", reason="disk full", **held) for n in range(failed)
+    ]
+    summed = report_summary.summary(parsed("failed", *tables, verb="analyze"), None, TaskInstance())
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
+    night = Overview.of([summed], [])
+    assert (night.held_bytes, night.held_line.split()[0]) == ((5000 + failed) * 10, str(5000 + failed))
+    told = "sales.broken_0: failed: disk full" if failed == 1 else f"{failed} more tables"
+    assert any(line.startswith(told) for line in night.problems())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from lakekeeper_provider.compat import AirflowException
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
+from lakekeeper_provider.submission.driver_log import DriverLog
 from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.spark_submit_adapter import SparkSubmitter
 from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner
@@ -29,6 +31,7 @@ class Processes:
     def __init__(self) -> None:
         self.code = 0
         self.report: dict[str, Any] | None = None
+        self.lines = ["d=1\x1b[2J the-word"]
         self.environments: list[Any] = []
         self.keytab_modes: list[int] = []
 
@@ -36,7 +39,7 @@ class Processes:
         self.environments.append(kwargs.get("env"))
         keytab = Path(command[command.index("--keytab") + 1])
         self.keytab_modes.append(keytab.stat().st_mode & 0o777)
-        lines = ["d=1\x1b[2J the-word\n"]
+        lines = [f"{line}\n" for line in self.lines]
         if self.report is not None:
             word = command[command.index("--report-nonce") + 1]
             lines.append(f"LAKEKEEPER_REPORT {word} {json.dumps(self.report)}\n")
@@ -98,6 +101,36 @@ def test_lines_of_the_process_are_logged_without_the_word_and_without_control_ch
         submitter().submit({})
     assert r"d=1\x1b[2J ******" in str(error.value)
     assert "the-word" not in str(error.value)
+
+
+QUEUE = "Client: application_1_2 submitted by user etl to unknown queue: root.x"
+
+
+def test_a_line_with_a_level_is_logged_once_with_that_level_and_is_the_cause_in_the_error(
+    processes: Processes, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    processes.code, processes.lines = 1, [f"26/11/28 01:02:04 ERROR {QUEUE}", "Exception in thread main"]
+    found = submitter()
+    found.set_line_log(DriverLog(logging.getLogger("task")).log_line)
+    with pytest.raises(AirflowException) as error:
+        found.submit({})
+    assert QUEUE in str(error.value)
+    logged = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert [entry for entry in logged if QUEUE in entry[1]] == [("ERROR", QUEUE)]
+
+
+def test_a_job_on_kubernetes_that_prints_only_lines_with_a_level_succeeds(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
+    connection = {"conn_type": "spark", "host": "k8s://https://localhost", "extra": EXTRA}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    processes.lines = ["26/11/28 01:02:04 INFO SparkContext: Running Spark version 3.5.9"]
+    found = submitter()
+    found.set_line_log(DriverLog(logging.getLogger("task")).log_line)
+    found.submit({})
+    assert found.exit_code() == 0
 
 
 DONE = {"schema_version": 1, "verb": "analyze", "outcome": "done", "tables": []}
