@@ -273,7 +273,14 @@ def lock(name: str, *, upgrade: bool) -> None:
     """
     ensure_uv()
     spec = SPECS[name]
-    options = ["--universal", "--python-version", _version(spec.oldest), "--generate-hashes", "--no-annotate", "--no-header"]
+    options = [
+        "--universal",
+        "--python-version",
+        _version(spec.oldest),
+        "--generate-hashes",
+        "--no-annotate",
+        "--no-header",
+    ]
     options += ["--upgrade"] if upgrade else []
     options += ["--constraint", str(lock_file(spec.base))] if spec.base else []
     options += ["pyproject.toml"] if spec.project else []

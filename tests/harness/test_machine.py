@@ -19,7 +19,9 @@ def test_every_environment_is_pinned_with_hashes_and_names_no_index(name):
 
     assert packages
     assert "".join(packages) == environments.lock_file(name).read_text()
-    assert all("==" in package and "--hash=sha256:" in package and "://" not in package for package in packages)
+    assert all(
+        "==" in package and "--hash=sha256:" in package and "://" not in package for package in packages
+    )
 
 
 KERBEROS = "airflow-3.3-kerberos"
