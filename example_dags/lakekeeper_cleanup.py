@@ -97,7 +97,10 @@ def lakekeeper_cleanup() -> None:
     def describe(found: dict[str, Any], params: dict[str, Any] | None = None) -> str:
         """Describe what would be deleted. Skip the approval if there is nothing to delete."""
         chosen, tables = params or {}, [table for table in found["tables"] if table["outcome"] == "done"]
-        if not tables:
+        # XCom has no room for the names of thousands of tables.
+        unnamed = (found.get("left_out") or {}).get("done")
+        more = [f"- {unnamed} more: see the log of the task `preview`"] if unnamed else []
+        if not tables and not more:
             reason = f"nothing to delete: no run is older than {chosen['older_than']}, but for the newest"
             reason = f"{reason} {chosen['keep_last']} of each table"
             print(reason)
@@ -107,6 +110,7 @@ def lakekeeper_cleanup() -> None:
                 f"The originals of runs that are older than {chosen['older_than']} will be deleted, of these tables:",
                 "",
                 *(f"- {table['table']}" for table in tables),
+                *more,
                 "",
                 "After that, these compactions cannot be rolled back.",
             ]

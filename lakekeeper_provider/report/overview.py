@@ -209,8 +209,10 @@ def _is_other(table: Mapping[str, Any]) -> bool:
 
 
 def needs_a_look(table: Mapping[str, Any]) -> bool:
-    """Tell whether a person can do something about a table, as XCom has it."""
-    return _is_undone(table) and not _waits(table)
+    """Tell whether a person can do something about a table, or about partitions of it, as XCom has it."""
+    skipped = set(table.get("skipped") or ()) - {*CANNOT_BE_COMPACTED, *WAITS}
+    is_open = table.get("open") or table.get("open_refused")
+    return bool((_is_undone(table) and not _waits(table)) or skipped or is_open)
 
 
 def _is_undone(table: Mapping[str, Any]) -> bool:

@@ -181,7 +181,8 @@ def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
     if refused:
         return TaskResult.REFUSED, f"{report.verb}: {'; '.join(refused)}"
     if report.outcome == "nothing":
-        what = "dry run, nothing was restored" if was_dry_run(report) else "nothing to do"
+        undone = "restored" if report.verb == ROLLBACK else "changed"
+        what = f"dry run, nothing was {undone}" if was_dry_run(report) else "nothing to do"
         return TaskResult.NOTHING, _join([f"{report.verb}: {what}", *_left(report)])
     return TaskResult.DONE, totals(report)
 
@@ -193,8 +194,9 @@ def _hides_a_run(report: Report, refused: Mapping[str, Any]) -> bool:
 
 
 def was_dry_run(report: Report) -> bool:
-    """Tell whether this is the report of a rollback that was to change nothing, and has found what to restore."""
-    return report.verb == ROLLBACK and any(units_with(table, ("flagged",)) for table in report.tables)
+    """Tell whether the job was to change nothing, and has left flagged what it would have worked on."""
+    writes = report.verb in (COMPACT, ROLLBACK, CLEANUP)
+    return writes and any(units_with(table, ("flagged",)) for table in report.tables)
 
 
 def _is_permanent(report: Report) -> bool:
@@ -290,10 +292,7 @@ def unit_name(unit: Mapping[str, str | None]) -> str:
 def totals(report: Report) -> str:
     """Say in one line what the job has done."""
     tables = len(report.tables)
-    # A job that was to change nothing leaves flagged what it would have worked on.
-    writes = report.verb in (COMPACT, ROLLBACK, CLEANUP)
-    dry_run = writes and any(units_with(table, ("flagged",)) for table in report.tables)
     outcomes = {table["outcome"] for table in report.tables}
     outcome = "refused" if outcomes == {"refused"} else report.outcome
     counted = f"{report.verb}: {outcome}, {tables} table{'' if tables == 1 else 's'}"
-    return f"{counted}; dry run, nothing was changed" if dry_run else counted
+    return f"{counted}; dry run, nothing was changed" if was_dry_run(report) else counted

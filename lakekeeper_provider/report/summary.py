@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options.option import ANALYZE, CHECK, COMPACT, HISTORY
+from lakekeeper_provider.options.option import ANALYZE, CHECK, CLEANUP, COMPACT, HISTORY
 from lakekeeper_provider.report import open_units, pages
 from lakekeeper_provider.report.overview import needs_a_look
 from lakekeeper_provider.report.pages import XCOM_LIMIT
@@ -20,8 +20,10 @@ HELD = ("held_bytes", "held_runs", "held_since")
 #: The outcomes of units that a compaction was to do, and has left to the next one.
 LEFT = ("deferred", "changed", "failed", "quarantined")
 #: The verbs whose tables are summed up if XCom has no room for them.
-_SUMMED = (ANALYZE, COMPACT)
+_SUMMED = (ANALYZE, COMPACT, CLEANUP)
 _WARNINGS_SHOWN = 3
+#: How much of the reason of a table is kept where XCom has little room.
+_REASON_SHOWN = 100
 _SOUND = ("done", "nothing")
 
 Tables = list[dict[str, Any]]
@@ -34,9 +36,9 @@ def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
     A summary that is too long is shortened in steps: of the warnings of a table the first ones stay, then only how
     often there is which code; an analysis leaves out the tables without flagged units of which nothing is to be told,
     then the flagged units, if they can be read from ``uri``, then all tables without flagged units; a check leaves out
-    sound tables; a history leaves out older rows; then each table keeps its name, outcome, run id and codes of findings
-    and warnings only; last, verbs other than analyze leave out all tables. ``left_out`` has the sums of the tables of
-    an analysis or a compaction that were left out.
+    sound tables, a cleanup those in which it had nothing to do; a history leaves out older rows; then each table keeps
+    its name, outcome, run id and codes of findings and warnings only; last, verbs other than analyze leave out all
+    tables. ``left_out`` has the sums of the tables of an analysis, a compaction or a cleanup that were left out.
 
     If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and the rest is
     shortened in the same steps.
@@ -85,25 +87,30 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def left_out(tables: Tables) -> dict[str, Any]:
-    """Return the sums of tables for which XCom has no room: how many, how many need a look, and what they hold."""
+    """Return the sums of tables for which XCom has no room: how many, how many need a look, and what they hold.
+
+    ``done`` counts those on which the job has worked.
+    """
     holding = [table for table in tables if table.get("held_runs")]
     held = {
         "held_runs": sum(table["held_runs"] for table in holding),
         "held_bytes": sum(table["held_bytes"] for table in holding),
         "held_since": min((table["held_since"] for table in holding), default=None),
     }
-    return {"tables": len(tables), "undone": sum(map(needs_a_look, tables)), **held}
+    done = sum(table["outcome"] == "done" for table in tables)
+    return {"tables": len(tables), "done": done, "undone": sum(map(needs_a_look, tables)), **held}
 
 
 def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
     verb, kept = value["verb"], value["report"] is not None or "flagged_in" in value
     if verb == ANALYZE:
         # Without a report or pages, the flagged units would be lost.
-        shorter: tuple[Step, ...] = (_without_flagged_units, outline) if kept else ()
+        shorter: tuple[Step, ...] = (_without_flagged_units, _outline_with_reasons) if kept else ()
         return (*_FEWER_WARNINGS, _to_tell, *shorter, _without_open_units, _with_flagged_units)
     own = _STEPS_OF.get(verb, ())
     # Last no table: the job is done, and must not fail because of the size of its summary.
-    return (*_FEWER_WARNINGS, *own, outline, lambda _: [])
+    shortest = _outline_with_reasons if verb == COMPACT else outline
+    return (*_FEWER_WARNINGS, *own, shortest, lambda _: [])
 
 
 def _first_warnings(count: int, tables: Tables) -> Tables:
@@ -114,7 +121,7 @@ _FEWER_WARNINGS = (partial(_first_warnings, _WARNINGS_SHOWN), partial(_first_war
 
 
 def _to_tell(tables: Tables) -> Tables:
-    return [table for table in tables if table["flagged"] != [] or table["outcome"] not in _SOUND]
+    return [table for table in tables if table["flagged"] != [] or needs_a_look(table)]
 
 
 def _with_flagged_units(tables: Tables) -> Tables:
@@ -137,8 +144,13 @@ def _newest(rows: int, tables: Tables) -> Tables:
     return [{**table, "history": table["history"][:rows]} for table in tables]
 
 
+def _without_idle(tables: Tables) -> Tables:
+    return [table for table in tables if table["outcome"] != "nothing"]
+
+
 _STEPS_OF: Mapping[str, tuple[Step, ...]] = {
     CHECK: (_without_sound,),
+    CLEANUP: (_without_idle,),
     HISTORY: (partial(_newest, 10), partial(_newest, 1)),
 }
 
@@ -146,11 +158,28 @@ _STEPS_OF: Mapping[str, tuple[Step, ...]] = {
 def outline(tables: Tables) -> Tables:
     """Return of each table what other tasks need, and codes."""
     keys = (
-        *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
+        *("table", "outcome", "code", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
         *("score", "deferred_since", "flagged_bytes", "flagged_files", "options", "open", "open_refused"),
         *("left_files", *HELD),
     )
-    return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
+    return [
+        {
+            key: table[key]
+            for key in keys
+            if key in table and table[key] != {} and (key != "code" or table[key])
+        }
+        for table in tables
+    ]
+
+
+def _outline_with_reasons(tables: Tables) -> Tables:
+    return [{**short, **_short_reason(table)} for short, table in zip(outline(tables), tables, strict=True)]
+
+
+def _short_reason(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return the beginning of the reason of a table about which a person can do something."""
+    reason = str(table.get("reason") or "") if needs_a_look(table) else ""
+    return {"reason": reason[:_REASON_SHOWN]} if reason else {}
 
 
 def size(value: Any) -> int:

@@ -44,7 +44,8 @@ def _tables(report: Report) -> list[str]:
         "note",
     )
     rows = [header, *(_row(table, deleted=cleanup) for table in report.tables if table not in quiet)]
-    return [*report_units.grid(rows), *([f"{len(quiet)} tables with nothing to delete"] if quiet else [])]
+    counted = f"{len(quiet)} table{'' if len(quiet) == 1 else 's'} with nothing to delete"
+    return [*report_units.grid(rows), *([counted] if quiet else [])]
 
 
 def _is_quiet(table: Mapping[str, Any]) -> bool:

@@ -35,8 +35,8 @@ _IN_THE_REPORT = {
 _APPLICATION = re.compile(r".*: Submitted application application_\d+_\d+")
 #: Warnings that Spark gives on each cluster with a Hive Metastore, and that mean nothing.
 _HARMLESS = re.compile(r"METASTORE_FILTER_HOOK will be ignored|HiveConf of name \S+ does not exist")
-#: How many lines are kept that are not shown.
-_WITHHELD = 1000
+#: The newest lines of Spark that are kept.
+_OF_SPARK = 1000
 
 
 class DriverLog:
@@ -48,7 +48,8 @@ class DriverLog:
 
     def __init__(self, log: Any) -> None:
         self._logger = log
-        self._withheld: deque[tuple[int, str]] = deque(maxlen=_WITHHELD)
+        self._withheld: list[tuple[int, str]] = []
+        self._of_spark: deque[tuple[int, str]] = deque(maxlen=_OF_SPARK)
 
     def log_line(self, line: str) -> bool:
         """Log a line with the level that it has of its own, and tell whether it has one."""
@@ -56,7 +57,9 @@ class DriverLog:
         if found is None:
             return False
         of_spark, level, text = bool(found[1]), _LEVELS[found[2]], found[3]
-        if _is_noise(level, text) if of_spark else _is_reported(level, text):
+        if of_spark and _is_noise(level, text):
+            self._of_spark.append((level, text))
+        elif not of_spark and _is_reported(level, text):
             self._withheld.append((level, text))
         else:
             self._logger.log(level, "%s", text)
@@ -64,13 +67,16 @@ class DriverLog:
 
     def without_report(self) -> None:
         """Log what was withheld: there is no report that says what happened."""
-        for level, text in self._withheld:
+        for level, text in (*self._of_spark, *self._withheld):
             self._logger.log(level, "%s", text)
+        self._of_spark.clear()
         self._withheld.clear()
 
 
 def _is_noise(level: int, text: str) -> bool:
-    return bool(_HARMLESS.search(text)) or (level <= logging.INFO and not _APPLICATION.fullmatch(text))
+    if level == logging.WARNING:
+        return bool(_HARMLESS.search(text))
+    return level < logging.WARNING and not _APPLICATION.fullmatch(text)
 
 
 def _is_reported(level: int, text: str) -> bool:

@@ -27,8 +27,6 @@ from lakekeeper_provider.submission.links import YarnApplicationLink, watch_appl
 from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, SparkSubmitter, SparkTarget
 
-#: How many variables are named that the driver did not get.
-_VARIABLES_SHOWN = 20
 _ARGUMENTS = (*("application", "files", "py_files", "keytab", "principal", "proxy_user"), *PRIVATE_ARGUMENTS)
 
 
@@ -218,15 +216,13 @@ class SubmissionRunner:
     def _name_left_out(self) -> None:
         """Log the names of the variables that the driver did not get, and never their values: it may need one."""
         left_out = self._environment.left_out if self._environment is not None else ()
-        own = [name for name in left_out if not name.startswith("AIRFLOW_")]
-        if own:
-            others = len(own) - _VARIABLES_SHOWN
+        # Airflow's own are for no job.
+        names = [one_line(name) for name in left_out if not name.startswith("AIRFLOW_")]
+        if names:
             self._operator.log.info(
                 "spark-submit did not get these variables of this worker: %s; if the job needs one, name it in"
                 " spark_submit.pass_environment of the configuration file, or give it by env_vars",
-                ", ".join(
-                    [*map(one_line, own[:_VARIABLES_SHOWN]), *([f"{others} others"] if others > 0 else [])]
-                ),
+                ", ".join(names),
             )
 
     def _failure(self, submitter: SparkSubmitter, error: Exception | None) -> ProcessFailure | None:
@@ -247,7 +243,7 @@ class SubmissionRunner:
             found = report.parse(content, self._verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
-        if error is not None and any(table["outcome"] == "failed" for table in found.tables):
+        if error is not None and (found.error or any(table["outcome"] == "failed" for table in found.tables)):
             self._name_left_out()
         return found
 

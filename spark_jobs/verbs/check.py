@@ -56,8 +56,8 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
     Args:
         unseen: what was not looked at; empty if all was.
     """
-    names = [name for table in tables for name in table.left or ()]
-    properties = sum(name.startswith(PROPERTY_PREFIX) for name in names)
+    names = [_left_name(table, name) for table in tables for name in table.left or ()]
+    properties = sum(name.startswith(PROPERTY_PREFIX) for table in tables for name in table.left or ())
     looked_at = [table for table in tables if table.left is not None]
     unknown = (t for t in tables if t.left is None and t.outcome != TableOutcome.NOTHING)
     counts = {
@@ -71,10 +71,16 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
     not_seen = f"; not looked at: {unseen}" if unseen else ""
     if found:
         lines = [f"  {printable(name)}" for name in names[:_NAMED]]
-        lines += [f"  ... and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        lines += (
+            [f"  ... and {len(names) - _NAMED} more in the report (--json)"] if len(names) > _NAMED else []
+        )
         head = f"left of ours: {', '.join(found)} (docs/guides/leaving.md says how to remove them){not_seen}"
         return "\n".join([*lines, head])
     return f"nothing of ours is left (tables looked at: {len(looked_at)}{not_seen})"
+
+
+def _left_name(table: TableReport, name: str) -> str:
+    return f"{table.table}: {name}" if name.startswith(PROPERTY_PREFIX) else name
 
 
 def _unseen(job: Job) -> str:

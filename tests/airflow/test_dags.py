@@ -316,8 +316,9 @@ def test_on_demand_with_the_form_as_it_comes_writes_nothing(dagbag, spark):
     assert "arguments" not in call["request"]
 
 
-def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark):
+def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark, capfd):
     state, states, _ = run(dagbag.dags["lakekeeper_cleanup"], database="sales")
+    assert "no run is older than 7d, but for the newest 1 of each table" in capfd.readouterr().out
     assert state == "success"
     assert only(states, "delete") == "skipped"
     [call] = spark.calls

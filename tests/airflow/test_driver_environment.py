@@ -102,9 +102,22 @@ def test_after_a_failure_the_log_names_what_was_left_out_and_never_shows_it(work
         analyze().execute(context())
     shown = logged(capfd, caplog)
     [line] = [line for line in shown.splitlines() if "did not get these variables" in line][:1]
-    assert all(name in line for name in CANARIES)
+    # Airflow's own are for no job.
+    assert {name for name in CANARIES if name in line} == {*CANARIES} - {"AIRFLOW__CORE__FERNET_KEY"}
     assert "pass_environment" in line
     assert not any(value in shown for value in CANARIES.values())
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_it_is_said_too_if_the_report_has_a_failure_and_not_if_a_table_was_refused(
+    worker, capfd, caplog, failed
+):
+    refused = {"outcome": "refused", "code": "VIEW", "reason": "it is a view"}
+    broken = {"outcome": "failed", "reason": "cannot connect to the metastore"}
+    worker.plan(analyze={"exit": 1, "tables": {"sales.events": broken if failed else refused}})
+    with pytest.raises(AirflowException):
+        analyze().execute(context())
+    assert ("did not get these variables" in logged(capfd, caplog)) == failed
 
 
 def test_nothing_is_said_of_it_when_a_job_succeeds(worker, capfd, caplog):

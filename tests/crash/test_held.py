@@ -51,3 +51,13 @@ def test_a_table_that_is_refused_while_it_is_written_says_what_it_holds() -> Non
     sim.tree.write(f"{WAREHOUSE}/flat/_temporary/0/x", b"", parents=True)
     for verb in ("analyze", "plan", "compact"):
         assert held(sim, verb) == before, verb
+
+
+def test_a_cleanup_says_if_originals_stay_because_of_their_number() -> None:
+    sim = build()
+    run(sim.client(), "compact", "--table", FLAT, "--run-id", "r1")
+    sim.advance(8 * 24 * 3600)
+    kept = only(run(sim.client(), "cleanup", "--table", FLAT, "--older-than", "7d", "--keep-last", "1"))
+    assert kept["reason"] == "no originals are past the retention; keep_last=1 keeps 1 that would be"
+    young = only(run(sim.client(), "cleanup", "--table", FLAT, "--older-than", "30d", "--keep-last", "1"))
+    assert young["reason"] == "no originals are past the retention"

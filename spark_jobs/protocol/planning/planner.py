@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options import selection
 from spark_jobs.core.planning.decisions import Fail, Leave
@@ -132,11 +132,7 @@ class Planner:
         future = FutureFiles()
         rules = self._table.writer_rules([self._services.now()], future.add)
         units = self._plan_units(chosen, rules, analysis, origins)
-        try:
-            self._check_single(units)
-        except Refusal as refusal:
-            refusal.held = self._held(units)
-            raise
+        self._check_single(units, None)
         units, warnings, ended = self._with_unfinished_runs(units)
         if any(unit.flagged for unit in units):
             warnings += ignored_properties(file_format, self._table.facts.properties)
@@ -161,7 +157,7 @@ class Planner:
         )
         plan = replace(plan, why_full=self._table.why_full, held=Held.of_ended(ended))
         plan = check_hdfs_constraints(self._services, plan)
-        self._check_single(plan.units)
+        self._check_single(plan.units, plan.held)
         return plan
 
     def _in_order(self, units: Sequence[UnitPlan], analysis: bool) -> list[UnitPlan]:
@@ -203,10 +199,16 @@ class Planner:
             f" register them: {repair(self._table.facts.name)}"
         )
 
-    def _check_single(self, units: Sequence[UnitPlan]) -> None:
-        """Raise the refusal of the only unit of a table without partitions: the whole table is refused then."""
-        if not self._table.partitioned and units and units[0].refusal is not None:
-            raise units[0].refusal
+    def _check_single(self, units: Sequence[UnitPlan], held: Held | None) -> None:
+        """Raise the refusal of the only unit of a table without partitions: the whole table is refused then.
+
+        Args:
+            held: the originals that the table keeps; None if they have not been read yet.
+        """
+        refusal = units[0].refusal if units and not self._table.partitioned else None
+        if refusal is not None:
+            refusal.held = held or self._held(units)
+            raise refusal
 
     def _held(self, units: Sequence[UnitPlan]) -> Held | None:
         """Return the originals that a refused table keeps; None if its records cannot be read."""

@@ -60,6 +60,24 @@ def test_what_spark_says_of_its_own_work_is_shown_only_without_a_report(shown):
     ]
 
 
+def test_no_error_is_withheld_whatever_it_says(shown):
+    lines = ("26/11/28 03:00:02 ERROR Client: cannot connect: HiveConf of name hive.x does not exist",)
+    assert shown(*lines) == (
+        [("ERROR", "Client: cannot connect: HiveConf of name hive.x does not exist")],
+        [],
+    )
+
+
+def test_many_lines_of_spark_displace_no_warning_of_a_table(shown):
+    shown("02:10:16 WARNING sales.events: CODEC_DIFFERS: two codecs")
+    shown(*(f"26/11/28 03:00:01 INFO DAGScheduler: line {number}" for number in range(2000)))
+    shown.log.without_report()
+    logged, _ = shown()
+    texts = [text for _, text in logged]
+    assert "sales.events: CODEC_DIFFERS: two codecs" in texts
+    assert "DAGScheduler: line 1999" in texts
+
+
 def test_what_the_report_shows_at_the_end_is_not_shown_twice(shown):
     lines = ("02:10:16 INFO phases: start 1.3 s", "02:10:16 WARNING sales.events: CODEC_DIFFERS: two codecs")
     assert shown(*lines) == ([], [])

@@ -36,6 +36,9 @@ def parsed(outcome: str, *tables, verb: str = "compact", error: str | None = Non
     return report.parse(json.dumps({**data, "tables": list(tables)}), verb)
 
 
+DOCUMENT = {"schema_version": 1, "verb": "rollback", "run_id": None, "outcome": "done", "error": None}
+
+
 def evaluate(*args, named=(), **kwargs):
     return report.evaluate(parsed(*args, **kwargs), named)
 
@@ -173,6 +176,35 @@ def test_log_estimates_the_objects_of_the_namenode():
             f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files),"
             " once a cleanup has deleted the originals"
         )
+
+
+@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])
+def test_the_first_line_says_that_it_was_a_dry_run(verb):
+    first = report_text.render(parsed("done", table(units=[unit("flagged")]), verb=verb)).splitlines()[0]
+    assert first.startswith(f"{verb}: done, 1 table; dry run, nothing was changed")
+    done = report_text.render(parsed("done", table(units=[unit("compacted")]), verb=verb)).splitlines()[0]
+    assert "dry run" not in done
+    analysis = report_text.render(parsed("done", table(units=[unit("flagged")]), verb="analyze"))
+    assert "dry run" not in analysis
+
+
+def test_what_a_cleanup_has_deleted_is_not_shown_as_files_of_the_table():
+    files = {"before": {"files": 50, "bytes": 1024}, "after": {"files": 0, "bytes": 0}}
+    sizes = {"files": 50, "files_after": 0, "bytes": 1024, "bytes_after": 0}
+    cleaned = table("sales.old", **files, units=[unit("cleaned", **sizes)])
+    others = [table(f"sales.t{number}", outcome="nothing") for number in range(2)]
+    lines = report_text.render(parsed("done", cleaned, *others, verb="cleanup")).splitlines()
+    assert lines[1].split() == ["table", "outcome", "files", "deleted", "bytes", "deleted", "note"]
+    assert lines[2].split()[:5] == ["sales.old", "done", "50", "1.0", "KB"]
+    assert lines[3] == "2 tables with nothing to delete"
+    assert not any("->" in line or "fewer files" in line for line in lines)
+
+
+def test_the_first_line_names_the_run_also_where_only_the_table_knows_it():
+    found = parsed("done", table(run_id="nightly-1"), table("sales.b", run_id="nightly-2"), verb="rollback")
+    one = report.parse(json.dumps({**DOCUMENT, "tables": [table(run_id="nightly-1")]}), "rollback")
+    assert report_text.render(one).splitlines()[0].endswith(", run nightly-1")
+    assert report_text.render(found).splitlines()[0].endswith(", run r1")
 
 
 def test_a_dry_run_of_a_cleanup_has_no_estimate():

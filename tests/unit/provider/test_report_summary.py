@@ -68,3 +68,32 @@ def test_a_large_analysis_tells_of_the_tables_that_have_failed_and_of_what_all_o
     assert (night.held_bytes, night.held_line.split()[0]) == ((5000 + failed) * 10, str(5000 + failed))
     told = "sales.broken_0: failed: disk full" if failed == 1 else f"{failed} more tables"
     assert any(line.startswith(told) for line in night.problems())
+
+
+@pytest.mark.parametrize("uri", [None, "hdfs://nn/r.json"])
+def test_a_large_analysis_with_flagged_units_keeps_what_is_to_be_told_and_makes_no_problem_of_the_rest(uri):
+    units = [{"unit": {"date": f"{i:010}"}, "outcome": "flagged"} for i in range(800)]
+    opened = {"open_since": "2026-02-20T01:00:00Z", "open_days": 9, "open_attempts": []}
+    tables = [table(f"sales.t{n}", units=units) for n in range(20)]
+    tables += [table(f"sales.b{n}", outcome="refused", code="BACKUP", reason="a backup") for n in range(300)]
+    tables += [table("sales.busy", outcome="refused", code="ACTIVE_WRITER", reason="it is written")]
+    tables += [table("sales.broken", outcome="failed", reason="disk full")]
+    tables += [table("sales.open", outcome="nothing", units=[{**unit("healthy"), **opened}])]
+    summed = report_summary.summary(parsed("failed", *tables, verb="analyze"), uri, TaskInstance())
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
+    problems = Overview.of([summed], []).problems()
+    assert [line.split(":")[0] for line in problems] == ["sales.broken", "sales.open"]
+    assert problems[0] == "sales.broken: failed: disk full"
+
+
+def test_the_preview_of_a_cleanup_of_many_tables_keeps_those_in_which_it_has_found_something():
+    tables = [
+        table(f"sales.quiet_with_a_long_name_{n}", outcome="nothing", reason="x" * 50) for n in range(3000)
+    ]
+    found = parsed("done", *tables, table("sales.old", units=[unit("flagged")]), verb="cleanup")
+    summed = report_summary.summary(found, None)
+    assert [each["table"] for each in summed["tables"]] == ["sales.old"]
+    assert summed["left_out"]["done"] == 0
+    many = [table(f"sales.a_table_with_a_long_name_{n}", units=[unit("flagged")]) for n in range(2000)]
+    summed = report_summary.summary(parsed("done", *many, verb="cleanup"), None)
+    assert (summed["tables"], summed["left_out"]["done"]) == ([], 2000)
