@@ -68,7 +68,7 @@ def main() -> int:
         if not asked.page:
             run(asked)
         show(asked)
-    except (environments.EnvError, MachineError, NoSpace, RunFailed, RuntimeError) as error:
+    except (MachineError, NoSpace, RunFailed, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

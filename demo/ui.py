@@ -151,7 +151,7 @@ def main() -> int:
     action = parser.parse_args().action
     try:
         return up() if action == "up" else down()
-    except (environments.EnvError, machine.MachineError) as error:
+    except machine.MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -16,22 +16,14 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.services import java, package_index, paths, pythons
+from demo.services import java, locks, package_index, paths, pythons, uv
 from demo.services.machine import MachineError
-
-#: Set to `no` for a package index that builds its own files, whose hashes are others than those in the lock files.
-HASHES = "LAKEKEEPER_HASHES"
-LOCK_FILES = Path(__file__).resolve().parent / "lock_files"
-UV = "uv==0.13.8"
-UV_PROGRAM = paths.env_dir("tools") / "bin" / "uv"
 
 
 @dataclass(frozen=True)
@@ -76,14 +68,8 @@ SPECS = {
     JAVA: Spec(),
 }
 
-STARTED = time.monotonic()
 
-
-class EnvError(Exception):
-    """An environment cannot be created; the message says what to do."""
-
-
-class NotCompiled(EnvError):
+class NotCompiled(MachineError):
     """Packages cannot be compiled; their base is usable without them. The message has the compiler's output."""
 
 
@@ -107,21 +93,17 @@ def lacks(name: str) -> str | None:
     """Return which Python or Java this machine lacks for the environment; None if it has both."""
     spec = SPECS[name]
     if spec.python() is None:
-        return f"Python {_version(spec.oldest)} to {_version(spec.newest)}"
+        return f"Python {pythons.dotted(spec.oldest)} to {pythons.dotted(spec.newest)}"
     if spec.java and java.current() not in spec.java:
         return f"Java {' or '.join(map(str, spec.java))} (JAVA_HOME)"
     return None
-
-
-def _version(version: pythons.Version) -> str:
-    return ".".join(map(str, version))
 
 
 def _create(names: list[str]) -> None:
     wanted = dict.fromkeys(each for name in names for each in (SPECS[name].base, name) if each)
     stale = [name for name in wanted if not is_current(name)]
     if stale:
-        ensure_uv()
+        uv.ensure()
     for name in stale:
         with _locked(name):
             if not is_current(name):
@@ -162,7 +144,7 @@ def stamp_file(name: str) -> Path:
 def fingerprint(name: str) -> str:
     """Return a hash of what the environment depends on: lock file, version of Python, project metadata, base."""
     chosen = SPECS[name].python()
-    parts = [lock_file(name).read_bytes(), str(chosen and chosen[0]).encode()]
+    parts = [locks.lock_file(name).read_bytes(), str(chosen and chosen[0]).encode()]
     if SPECS[name].base:
         parts.append(fingerprint(SPECS[name].base).encode())
     if SPECS[name].project:
@@ -176,39 +158,30 @@ def packaging() -> bytes:
     return built.encode()
 
 
-def lock_file(name: str) -> Path:
-    return LOCK_FILES / f"{name}.txt"
-
-
 def build(name: str) -> None:
     """Create or update an environment of its own."""
     python = _interpreter(name)
-    print_progress(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
+    uv.print_progress(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
     _remove_extension_stamps(name)
     if not paths.env_python(name).exists():
-        uv("venv", "--clear", "--python", python, paths.env_dir(name))
-    uv("pip", "sync", _hashes(), "--python", paths.env_python(name), lock_file(name))
+        uv.run("venv", "--clear", "--python", python, paths.env_dir(name))
+    uv.run("pip", "sync", locks.hashes(), "--python", paths.env_python(name), locks.lock_file(name))
     if SPECS[name].project:
-        uv("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
+        uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
     # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
-    print_progress(f"{name}: ready")
-
-
-def _hashes() -> str:
-    """Return uv's option for the hashes in the lock files."""
-    return "--no-verify-hashes" if os.environ.get(HASHES) == "no" else "--require-hashes"
+    uv.print_progress(f"{name}: ready")
 
 
 def _interpreter(name: str) -> str:
     chosen = SPECS[name].python()
     if chosen is None:
-        raise EnvError(f"{name} needs {lacks(name)}, and there is none on the PATH")
+        raise MachineError(f"{name} needs {lacks(name)}, and there is none on the PATH")
     return chosen[1]
 
 
 def _pinned(name: str) -> int:
-    return sum("==" in line for line in lock_file(name).read_text().splitlines())
+    return len(locks.packages(name))
 
 
 def _remove_extension_stamps(name: str) -> None:
@@ -220,89 +193,48 @@ def _remove_extension_stamps(name: str) -> None:
 
 def extend(name: str) -> None:
     """Install the packages of `name` into its base; raise NotCompiled where that fails."""
-    print_progress(
+    uv.print_progress(
         f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{install_target(name)}, compiled here"
     )
     target = ("--python", str(paths.env_python(install_target(name))))
-    command = [str(UV_PROGRAM), "pip", "install", _hashes(), *target, "--no-deps", "-r", str(lock_file(name))]
+    command = [
+        str(uv.PROGRAM),
+        "pip",
+        "install",
+        locks.hashes(),
+        *target,
+        "--no-deps",
+        "-r",
+        str(locks.lock_file(name)),
+    ]
     # Tests need no fast code, and without optimization it compiles in a fraction of the time.
     environ = {**os.environ, **package_index.uv_settings(), "CFLAGS": "-O0 -g0"}
     done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True)
     if done.returncode:
         raise NotCompiled(f"failed: {' '.join(command)}\n{_end(done.stdout + done.stderr)}")
     stamp_file(name).write_text(fingerprint(name))
-    print_progress(f"{name}: ready")
+    uv.print_progress(f"{name}: ready")
 
 
 def _end(output: str, lines: int = 40) -> str:
     return "\n".join(output.strip().splitlines()[-lines:])
 
 
-def ensure_uv() -> None:
-    """Install uv into the environment `tools`, unless it is there."""
-    stamp = paths.env_dir("tools") / "stamp"
-    if stamp.exists() and stamp.read_text() == UV:
-        return
-    print_progress(f"tools: {UV}")
-    run([sys.executable, "-m", "venv", paths.env_dir("tools")], hint=pythons.VENV_HINT)
-    run([paths.env_python("tools"), "-m", "pip", "install", "--quiet", UV], hint=package_index.NETWORK_HINT)
-    stamp.write_text(UV)
+def lock(names: list[str], *, upgrade: bool) -> None:
+    """Resolve the lock files of these environments."""
+    uv.ensure()
+    for name in names:
+        spec = SPECS[name]
+        locks.resolve(name, spec.oldest, project=spec.project, base=spec.base, upgrade=upgrade)
 
 
-def uv(*arguments: str | Path) -> None:
-    """Run uv; raise EnvError where it fails."""
-    # At a terminal, uv shows the progress of long downloads.
-    quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    run(
-        [UV_PROGRAM, *arguments, *quiet],
-        hint=package_index.NETWORK_HINT,
-        env={**os.environ, **package_index.uv_settings()},
-    )
-
-
-def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = None) -> None:
-    if subprocess.run([str(part) for part in command], env=env, cwd=paths.ROOT).returncode:
-        raise EnvError(f"failed: {' '.join(str(part) for part in command)}\n{hint}")
-
-
-def lock(name: str, *, upgrade: bool) -> None:
-    """Resolve the lock file, for all supported versions of Python, with the hashes of all files of each package.
-
-    Args:
-        upgrade: to the newest versions; else a version that still fits stays.
-    """
-    ensure_uv()
-    spec = SPECS[name]
-    options = [
-        "--universal",
-        "--python-version",
-        _version(spec.oldest),
-        "--generate-hashes",
-        "--no-annotate",
-        "--no-header",
-    ]
-    options += ["--upgrade"] if upgrade else []
-    options += ["--constraint", str(lock_file(spec.base))] if spec.base else []
-    options += ["pyproject.toml"] if spec.project else []
-    uv("pip", "compile", *options, "--group", name, "--output-file", lock_file(name))
-    if spec.base:
-        _drop_common(lock_file(name), lock_file(spec.base))
-    print_progress(f"{name}: locked")
-
-
-def _drop_common(lock: Path, base: Path) -> None:
-    """Remove the packages that the lock file of the base has too."""
-    known = set(packages(base))
-    lock.write_text("".join(entry for entry in packages(lock) if entry not in known))
-
-
-def packages(lock: Path) -> list[str]:
-    """Return the packages of a lock file, each with its lines of hashes."""
-    return re.findall(r"^\S.*\n(?:[ ].*\n)*", lock.read_text(), re.MULTILINE)
-
-
-def print_progress(text: str) -> None:
-    print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", flush=True)
+def _possible(names: list[str]) -> list[str]:
+    """Return the environments that this machine can have, and say which it cannot."""
+    ensure_java()
+    for name in names:
+        if what := lacks(name):
+            uv.print_progress(f"{name}: left out, for it needs {what}")
+    return [name for name in names if not lacks(name)]
 
 
 def main() -> int:
@@ -311,14 +243,15 @@ def main() -> int:
     parser.add_argument("--lock", action="store_true", help="resolve the lock files instead")
     parser.add_argument("--upgrade", action="store_true", help="with --lock: to the newest versions")
     options = parser.parse_args()
-    names = options.names or [name for name, spec in SPECS.items() if not spec.base]
+    names = options.names or [name for name, spec in SPECS.items() if not spec.base and name != JAVA]
     if unknown := sorted(set(names) - set(SPECS)):
         parser.error(f"no such environment: {', '.join(unknown)} (there are {', '.join(SPECS)})")
     try:
-        for name in names if options.lock else ():
-            lock(name, upgrade=options.upgrade)
-        ensure([] if options.lock else names)
-    except (EnvError, MachineError) as error:
+        if options.lock:
+            lock(names, upgrade=options.upgrade)
+        else:
+            ensure(names if options.names else _possible(names))
+    except MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

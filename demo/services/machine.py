@@ -17,7 +17,7 @@ TO_COMPILE = " ".join([*_COMPILERS.values(), _PYTHON_HEADERS])
 
 
 class MachineError(Exception):
-    """Something is not installed; the message says how to install it."""
+    """Something is missing that the demo or the tests need; the message says how to get it."""
 
 
 def missing_to_compile() -> list[tuple[str, str]]:

@@ -18,9 +18,14 @@ Version = tuple[int, int]
 VERSIONS: tuple[Version, ...] = ((3, 13), (3, 12), (3, 11), (3, 10))
 
 
+def dotted(version: Version) -> str:
+    """Return a version as it is written, such as 3.12."""
+    return ".".join(map(str, version))
+
+
 def named(version: Version) -> str:
     """Return the name of its command, such as python3.12."""
-    return f"python{version[0]}.{version[1]}"
+    return f"python{dotted(version)}"
 
 
 def require_python() -> None:

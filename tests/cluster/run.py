@@ -33,7 +33,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         _serve(secure=not options.open, user=options.user)
-    except (jars.NoJars, kerberos.NoKerberos, NotStarted, MachineError, environments.EnvError) as error:
+    except (jars.NoJars, kerberos.NoKerberos, NotStarted, MachineError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from demo.services import environments, paths, pythons
+from demo.services import environments, paths, pythons, uv
 from demo.services.folder_lock import FolderLocked, folder_lock
 from demo.services.machine import MachineError
 from tests.harness import coverage, jobs, needs, results, timings
@@ -173,7 +173,7 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     environments.ensure_java()
     if left := needs.left_out(chosen(groups)):
         print(left, flush=True)
-    environments.ensure_uv()
+    uv.ensure()
     whole = set(groups) == set(GROUPS)
     plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
@@ -212,7 +212,7 @@ def main() -> int:
         signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (environments.EnvError, MachineError, results.CannotResume, FolderLocked) as error:
+    except (MachineError, results.CannotResume, FolderLocked) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -8,17 +8,17 @@ import sys
 
 import pytest
 
-from demo.services import environments, machine, paths
+from demo.services import environments, locks, machine, paths
 from tests.harness import needs
 from tests.harness.suites import SUITES
 
 
 @pytest.mark.parametrize("name", environments.SPECS)
 def test_every_environment_is_pinned_with_hashes_and_names_no_index(name):
-    packages = environments.packages(environments.lock_file(name))
+    packages = locks.packages(name)
 
     assert packages
-    assert "".join(packages) == environments.lock_file(name).read_text()
+    assert "".join(packages) == locks.lock_file(name).read_text()
     assert all(
         "==" in package and "--hash=sha256:" in package and "://" not in package for package in packages
     )
@@ -82,7 +82,7 @@ def test_an_extension_is_part_of_its_environment(made):
 
 
 def test_an_environment_that_is_made_anew_has_lost_its_extension(made, monkeypatch):
-    monkeypatch.setattr(environments, "uv", lambda *_: None)
+    monkeypatch.setattr(environments.uv, "run", lambda *_: None)
 
     environments.build("airflow-3.3")
 
@@ -94,7 +94,7 @@ def test_an_extension_that_cannot_be_compiled_leaves_its_environment_usable(made
     environments.stamp_file(KERBEROS).unlink()
     failed = subprocess.CompletedProcess([], 1, stdout="", stderr="fatal error: gssapi.h: No such file")
     monkeypatch.setattr(environments.subprocess, "run", lambda *_, **__: failed)
-    monkeypatch.setattr(environments, "ensure_uv", lambda: None)
+    monkeypatch.setattr(environments.uv, "ensure", lambda: None)
 
     with pytest.raises(environments.NotCompiled, match=r"gssapi\.h: No such file"):
         environments.ensure([KERBEROS])
@@ -111,7 +111,7 @@ def test_an_extension_adds_nothing_that_its_environment_has():
 
 
 def _names(name):
-    return {package.split("==")[0] for package in environments.packages(environments.lock_file(name))}
+    return {package.split("==")[0] for package in locks.packages(name)}
 
 
 def test_a_compiler_without_headers_is_not_enough(monkeypatch, tmp_path):

@@ -53,5 +53,5 @@ def test_what_no_python_here_fits_is_left_out(monkeypatch, offered, tmp_path):
     monkeypatch.setattr(sys, "version_info", (3, 13, 0))
 
     assert environments.lacks("airflow-2.11") == "Python 3.10 to 3.12"
-    with pytest.raises(environments.EnvError, match=r"airflow-2\.11 needs Python 3\.10 to 3\.12"):
+    with pytest.raises(MachineError, match=r"airflow-2\.11 needs Python 3\.10 to 3\.12"):
         environments.build("airflow-2.11")
