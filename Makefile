@@ -1,5 +1,8 @@
-# Another Python 3.11 or Java 17: make PYTHON=/path/to/python3.11 JAVA_HOME=/path/to/java-17 <target>
-PYTHON ?= python3.11
+# Another Python (3.10 to 3.13) or Java (17 or 21): make PYTHON=/path/to/python3.12 JAVA_HOME=/path/to/java-17 <target>
+ifndef PYTHON
+PYTHON := $(shell for each in python3.13 python3.12 python3.11 python3.10 python3; do \
+  "$$each" -c 'import ensurepip, venv' 2>/dev/null && echo "$$each" && break; done)
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
@@ -95,5 +98,6 @@ clean: python ## remove the files of builds, tests and the demo, but not .envs/
 
 python:
 	@command -v "$(PYTHON)" >/dev/null || { \
-	  echo "error: no $(PYTHON) here. Install Python 3.11, or point at it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(PYTHON) -m demo.services.machine
+	  echo "error: no Python 3.10 to 3.13 that can make a virtual environment: $(or $(PYTHON),none is on the PATH)." >&2; \
+	  echo "On Debian and Ubuntu: apt-get install python3 python3-venv. Or point at one: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -m demo.services.pythons

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.results import commit, now
 from benchmarks.workspace import LAKEKEEPER, SPARK
-from demo.services import environments
-from demo.services.machine import java_command
+from demo.services import locks
+from demo.services.java import java_command
 
 
 def context() -> dict[str, str]:
@@ -46,5 +46,5 @@ def _java() -> str:
 
 def _locked(environment: str, package: str) -> str:
     """Return the version of a package in a lock file."""
-    lines = environments.lock_file(environment).read_text().splitlines()
+    lines = locks.lock_file(environment).read_text().splitlines()
     return next(line.split("==")[1].split()[0] for line in lines if line.startswith(f"{package}=="))

@@ -1,9 +1,9 @@
 """Run the benchmarks, and write docs/benchmarks.md with a chart.
 
-    python3.11 -m benchmarks.run                                   every case
-    python3.11 -m benchmarks.run partitions-200 --rounds 3         one case
-    python3.11 -m benchmarks.run files-65000 --steps ours,bare     without Lakekeeper
-    python3.11 -m benchmarks.run --page                            only write the page, from the results of earlier runs
+    python3 -m benchmarks.run                                   every case
+    python3 -m benchmarks.run partitions-200 --rounds 3         one case
+    python3 -m benchmarks.run files-65000 --steps ours,bare     without Lakekeeper
+    python3 -m benchmarks.run --page                            only write the page, from the results of earlier runs
 
 The page is written after a run of every case, and with --page; a run of some cases prints what it has measured.
 
@@ -68,7 +68,7 @@ def main() -> int:
         if not asked.page:
             run(asked)
         show(asked)
-    except (environments.EnvError, MachineError, NoSpace, RunFailed, RuntimeError) as error:
+    except (MachineError, NoSpace, RunFailed, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -85,7 +85,7 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 def parse(argv: Sequence[str]) -> Asked:
     """Return what the command line asks for; print a message and exit where it cannot be understood."""
     parser = argparse.ArgumentParser(
-        prog="python3.11 -m benchmarks.run",
+        prog="python3 -m benchmarks.run",
         description=__doc__,
         epilog="cases:\n" + "\n".join(map(_described, CASES.values())),
         formatter_class=argparse.RawDescriptionHelpFormatter,

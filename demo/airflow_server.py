@@ -1,6 +1,6 @@
 """Run the services behind `make up` until SIGTERM: a metastore, Airflow's database and its components.
 
-    python3.11 -m demo.airflow_server PORT [FOLDER]
+    python3 -m demo.airflow_server PORT [FOLDER]
 
 Each component has a session of its own, so that it is stopped together with all processes that it started.
 """

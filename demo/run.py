@@ -1,6 +1,6 @@
 """Compact three tables through Airflow, and compare measurements from before and after.
 
-    python3.11 -m demo.run
+    python3 -m demo.run
 
 It runs a Hive Metastore, Spark and Airflow on 2,000 small Parquet files.
 """
@@ -64,7 +64,7 @@ def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:
 
 
 #: Errors whose message says what to do. RuntimeError is raised by the services and by the lock of the folder.
-FAILURES = (environments.EnvError, machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
+FAILURES = (machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
 
 SUCCESS = """\
 Compacted: the same rows, in the same locations, in {files} files instead of {old_files}.

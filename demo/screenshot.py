@@ -125,7 +125,7 @@ def main() -> int:
         for shot in SCREENSHOTS:
             look_at(shot, server.url, api.token, run, FOLDER / shot.name)
             print(f"written: {(FOLDER / shot.name).relative_to(paths.ROOT)}")
-    except (NotShown, machine.MachineError, environments.EnvError) as error:
+    except (NotShown, machine.MachineError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     stamps = {shot.name: shot.stamp() for shot in SCREENSHOTS}

@@ -1,7 +1,7 @@
 """Start and stop the Airflow UI on the demo's tables.
 
-python3.11 -m demo.ui up
-python3.11 -m demo.ui down
+python3 -m demo.ui up
+python3 -m demo.ui down
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def main() -> int:
     action = parser.parse_args().action
     try:
         return up() if action == "up" else down()
-    except (environments.EnvError, machine.MachineError) as error:
+    except machine.MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -9,15 +9,13 @@ Of a table that was dropped, by the location that it had:
     spark-submit cleanup.py --location hdfs://nn/warehouse/sales.db/events
 """
 
-from __future__ import annotations
-
+import os
 import sys
-from pathlib import Path
 
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-from spark_jobs.verbs.main import main
+from spark_jobs.start import start
 
 if __name__ == "__main__":
-    sys.exit(main("cleanup", sys.argv[1:], __doc__ or ""))
+    sys.exit(start("cleanup", sys.argv[1:], __doc__))

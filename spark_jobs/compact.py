@@ -5,15 +5,13 @@ Example:
     spark-submit compact.py --table sales.events --sort-columns user_id
 """
 
-from __future__ import annotations
-
+import os
 import sys
-from pathlib import Path
 
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-from spark_jobs.verbs.main import main
+from spark_jobs.start import start
 
 if __name__ == "__main__":
-    sys.exit(main("compact", sys.argv[1:], __doc__ or ""))
+    sys.exit(start("compact", sys.argv[1:], __doc__))

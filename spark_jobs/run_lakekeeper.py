@@ -2,8 +2,8 @@
 
     spark-submit --py-files lakekeeper-jobs-<hash>.zip run_lakekeeper.py compact --table sales.events
 
-In client mode the zip is also found beside this file. Any Python can read this file, so that an old one can say what it
-lacks: it has neither annotations nor f-strings.
+In client mode the zip is also found beside this file. Any Python can read this file and the scripts of the verbs, so
+that an old one can say what it lacks: they have neither annotations nor f-strings.
 """
 
 import glob
@@ -11,7 +11,6 @@ import os
 import runpy
 import sys
 
-PYTHON, SPARK = (3, 9), (3, 3)
 VERBS = ("analyze", "plan", "compact", "rollback", "cleanup", "history", "check", "forget")
 USAGE = (
     "usage: spark-submit [options of Spark] run_lakekeeper.py VERB [options of the verb]\n\nverbs: "
@@ -20,14 +19,12 @@ USAGE = (
 
 
 def main(words):  # type: (list[str]) -> None
-    check_python()
     if not words or words[0] in ("-h", "--help"):
         sys.stdout.write(USAGE + "\n")
         sys.exit(0 if words else 2)
     words = file_last(words)
     if words[0] not in VERBS:
         fail("%r is no verb; the first word is one of: %s" % (words[0], ", ".join(VERBS)))
-    check_spark()
     find_jobs()
     sys.argv = [words[0] + ".py"] + words[1:]
     runpy.run_module("spark_jobs." + words[0], run_name="__main__", alter_sys=True)
@@ -38,28 +35,6 @@ def file_last(words):  # type: (list[str]) -> list[str]
     if words[0] in ("-c", "--config-file") and len(words) > 2:
         return words[2:] + words[:2]
     return words[1:] + words[:1] if words[0].startswith("--config-file=") and len(words) > 1 else words
-
-
-def check_python():  # type: () -> None
-    if sys.version_info[:2] < PYTHON:
-        fail(
-            "it needs Python %s or later, and %s is Python %s. Set spark.pyspark.python (and in client mode"
-            " PYSPARK_DRIVER_PYTHON) to a newer one, such as one in --archives"
-            % (dotted(PYTHON), sys.executable, dotted(sys.version_info[:3]))
-        )
-
-
-def check_spark():  # type: () -> None
-    try:
-        import pyspark
-    except ImportError:
-        fail("there is no Spark here: start it with spark-submit, as in\n\n%s" % USAGE)
-    version = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
-    if version < SPARK:
-        fail(
-            "it needs Spark %s or later, and this is Spark %s. On clusters with several ones, the newer one is often"
-            " started by spark3-submit" % (dotted(SPARK), pyspark.__version__)
-        )
 
 
 def find_jobs():  # type: () -> None
@@ -73,10 +48,6 @@ def find_jobs():  # type: () -> None
             "the jobs are not here: pass --py-files lakekeeper-jobs-<hash>.zip, which `lakekeeper generate-bundle` has"
             " written with this file"
         )
-
-
-def dotted(version):  # type: (tuple[int, ...]) -> str
-    return ".".join(str(part) for part in version)
 
 
 def fail(message):  # type: (str) -> None

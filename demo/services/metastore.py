@@ -19,7 +19,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from demo.services import metastore_template, paths
-from demo.services.machine import java_command
+from demo.services.java import java_command
 from demo.services.ports import HOST, free_port
 from demo.services.processes import has_ended, kill, spawn, stop, tail
 

@@ -25,6 +25,6 @@ def spark_home(name: str) -> Path:
     found = sorted(env_dir(name).glob("lib/python3.*/site-packages/pyspark"))
     if not found:
         raise FileNotFoundError(
-            f"no pyspark in {env_dir(name)}; try: python3.11 -m demo.services.environments {name}"
+            f"no pyspark in {env_dir(name)}; try: python3 -m demo.services.environments {name}"
         )
     return found[0]

@@ -47,7 +47,7 @@ class PrivateName:
 
 
 #: The oldest supported version, and the one of both lock files in demo/services/lock_files.
-CHECKED = ("5.0.0", "6.3.4")
+CHECKED = ("6.0.0", "6.3.4")
 _ARGUMENT = "an argument, read by _get_hook"
 PRIVATE_NAMES = (
     PrivateName("SparkSubmitOperator", "_conn_id", CHECKED, _ARGUMENT),

@@ -51,7 +51,7 @@ def test_the_steps_of_the_page_lead_to_a_first_analysis(
         "AIRFLOW_HOME": str(tmp_path / "airflow"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "PATH": os.pathsep.join([str(worker), environ["PATH"]]),
-        "PYTHON": str(Path(sys.base_prefix) / "bin/python3.11"),
+        "PYTHON": str(Path(sys.base_prefix, "bin", f"python{sys.version_info[0]}.{sys.version_info[1]}")),
     }
     # No `yarn` is here, so the page's connection is that of a local master.
     last = """

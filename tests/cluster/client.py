@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from demo.services.machine import java_command
+from demo.services.java import java_command
 from demo.services.processes import own_environ
 from tests.cluster import jars
 from tests.cluster.server import opened

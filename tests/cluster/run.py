@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from types import FrameType
 
-from demo.services import paths
-from demo.services.machine import MachineError, require_java
+from demo.services import environments, paths
+from demo.services.machine import MachineError
 from tests.cluster import client, jars, kerberos
 from tests.cluster.cluster import Cluster
 from tests.cluster.server import NotStarted
@@ -20,7 +20,7 @@ from tests.cluster.sites import USERS
 FOLDER = paths.SCRATCH / "cluster"
 _SPARK = paths.DEFAULT_SPARK
 _EXAMPLES = f"""
-# With these exported, for instance (python3.11 -m demo.services.environments {_SPARK} makes the Spark):
+# With these exported, for instance (python3 -m demo.services.environments {_SPARK} makes the Spark):
 java $HADOOP_OPTS -cp "$HADOOP_CONF_DIR:{jars.HADOOP}/*" {client.HDFS_DFS[0]} -ls /
 PATH={paths.env_dir(_SPARK)}/bin:$PATH spark-sql -e 'SHOW DATABASES'
 """
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _serve(*, secure: bool, user: str) -> None:
-    require_java()
+    environments.ensure_java()
     signal.signal(signal.SIGTERM, _interrupt)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from demo.services.machine import java_command
+from demo.services.java import java_command
 from demo.services.ports import HOST
 from demo.services.processes import has_ended, kill, own_environ, spawn, stop, tail
 

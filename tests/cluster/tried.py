@@ -1,6 +1,6 @@
 """Write docs/safety/tried-on-a-cluster.md: what the tests on a cluster try, in the words of their own names.
 
-    python3.11 -m tests.cluster.tried
+    python3 -m tests.cluster.tried
 
 Nothing is imported or run for it: the tests' sources are read.
 """

@@ -84,5 +84,5 @@ def _play(line: Played, seed: int) -> None:
         run_state_machine_as_test(hypothesis.seed(seed)(machine.Tables), settings=ROUND)
     except AssertionError as error:
         line.violated(f"--hypothesis-seed={seed}", [str(error)])
-        error.add_note(f"The same again: pytest tests/crash/test_machine.py --hypothesis-seed={seed}")
-        raise
+        again = f"the same again: pytest tests/crash/test_machine.py --hypothesis-seed={seed}"
+        raise AssertionError(f"{error}\n{again}") from error

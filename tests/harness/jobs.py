@@ -149,7 +149,7 @@ OPTIONAL = {
     **{
         _env_job(
             name
-        ): "it is compiled; on Debian and Ubuntu: apt-get install gcc libc6-dev libkrb5-dev python3.11-dev"
+        ): "it is compiled; on Debian and Ubuntu: apt-get install gcc libc6-dev libkrb5-dev python3-dev"
         for name, spec in environments.SPECS.items()
         if spec.base
     },

@@ -1,32 +1,83 @@
-"""What some suites need of a machine besides Python and Java, and how to get it.
+"""What suites need of a machine besides a Python and a Java, and how to get it.
 
-Nothing is fetched or compiled here: `tests.cluster.jars` and `envs.py airflow-3.3-kerberos` do that.
+Nothing is fetched or compiled here: `tests.cluster.jars` and `demo.services.environments` do that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from demo.services import machine
+from demo.services import environments, machine
 from tests.cluster import jars, kerberos
+from tests.harness.suites import Suite, environments_of
 
 
-def lack(needs: Sequence[str]) -> str | None:
-    """Why a suite with these needs cannot run here; None if it can."""
-    return "; ".join(filter(None, (_LACK[need]() for need in needs))) or None
+@dataclass(frozen=True)
+class Missing:
+    """Something that a machine lacks.
+
+    Attributes:
+        name: a program, or a version of one.
+        package: Debian's and Ubuntu's package; empty if none of their releases has it.
+    """
+
+    name: str
+    package: str = ""
 
 
-def _kerberos() -> str:
-    """Its servers, and what Python's client for it is compiled with."""
-    missing = [*kerberos.missing(), *machine.missing_to_compile()]
+def lack(suite: Suite) -> str | None:
+    """Return why the suite cannot run here, and what changes that; None if it can."""
+    missing = of_suite(suite)
     if not missing:
+        return None
+    return f"this machine lacks {_names(missing)}; {ways(missing)}"
+
+
+def of_suite(suite: Suite) -> list[Missing]:
+    """Return what the suite lacks, each once."""
+    found = [*(each for need in suite.needs for each in _MISSING[need]()), *_of_environments(suite)]
+    return list(dict.fromkeys(found))
+
+
+def left_out(suites: Iterable[Suite]) -> str:
+    """Return two lines: what of these suites cannot run here, and what changes that; empty if all of them can."""
+    found = {suite.name: missing for suite in suites if (missing := of_suite(suite))}
+    if any(suite.group == "demo" for suite in suites) and (missing := _browser()):
+        found["the pages in a browser"] = missing
+    if not found:
         return ""
-    found = ", ".join(thing for thing, _ in missing)
-    packages = " ".join(dict.fromkeys(package for _, package in missing))
-    return (
-        "MIT Kerberos is needed, and what Python's client for it is compiled with; this machine lacks"
-        f" {found}; on Debian and Ubuntu: apt-get install {packages}"
-    )
+    named = ", ".join(f"{name} ({_names(missing)})" for name, missing in found.items())
+    return f"left out here: {named}\nto run them too: {ways([each for group in found.values() for each in group])}"
 
 
-_LACK = {"jars": jars.lack, "kerberos": _kerberos}
+def ways(missing: Sequence[Missing]) -> str:
+    """Return what installs these things."""
+    packages = " ".join(dict.fromkeys(each.package for each in missing if each.package))
+    others = ", ".join(dict.fromkeys(each.name for each in missing if not each.package))
+    installed = f"on Debian and Ubuntu: apt-get install {packages}" if packages else ""
+    return "; ".join(filter(None, (installed, f"on the PATH: {others}" if others else "")))
+
+
+def _names(missing: Sequence[Missing]) -> str:
+    return ", ".join(each.name for each in missing)
+
+
+def _of_environments(suite: Suite) -> list[Missing]:
+    return [Missing(lacks) for name in environments_of(suite) if (lacks := environments.lacks(name))]
+
+
+def _jars() -> list[Missing]:
+    return [Missing("mvn", "maven")] if jars.lack() else []
+
+
+def _kerberos() -> list[Missing]:
+    """Its servers, and what Python's client for it is compiled with."""
+    return [Missing(*each) for each in (*kerberos.missing(), *machine.missing_to_compile())]
+
+
+def _browser() -> list[Missing]:
+    return [Missing(*each) for each in machine.missing_browser()]
+
+
+_MISSING = {"jars": _jars, "kerberos": _kerberos}

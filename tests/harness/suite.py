@@ -1,10 +1,10 @@
 """Run the suites, each in the environment it belongs to, and add up what came out.
 
-    python3.11 -m tests.harness.suite                    what `make test` runs: one version of each thing, and what
+    python3 -m tests.harness.suite                    what `make test` runs: one version of each thing, and what
                                                          differs between versions on the others
-    python3.11 -m tests.harness.suite --all              everything, on all versions
-    python3.11 -m tests.harness.suite --all --resume     go on where the last run of everything stopped
-    python3.11 -m tests.harness.suite spark lint         some groups
+    python3 -m tests.harness.suite --all              everything, on all versions
+    python3 -m tests.harness.suite --all --resume     go on where the last run of everything stopped
+    python3 -m tests.harness.suite spark lint         some groups
 
 A suite that ran no test has failed: an empty folder proves nothing.
 """
@@ -22,8 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from demo.services import environments, machine, paths
+from demo.services import environments, paths, pythons, uv
 from demo.services.folder_lock import FolderLocked, folder_lock
+from demo.services.machine import MachineError
 from tests.harness import coverage, jobs, needs, results, timings
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
@@ -54,7 +55,7 @@ class Session:
         """Run the suites of these groups; on KeyboardInterrupt, `outcomes` holds what ended until then."""
         suites = chosen(groups)
         suites = self._without_passed(suites) if resume else self._fresh(suites)
-        lacks = {suite: lack for suite in suites for lack in [needs.lack(suite.needs)] if lack}
+        lacks = {suite: lack for suite in suites if (lack := needs.lack(suite))}
         self.outcomes += [self._not_run(suite, lack) for suite, lack in lacks.items()]
         able = [suite for suite in suites if suite not in lacks]
         whole = set(groups) == set(GROUPS) and not resume
@@ -168,9 +169,11 @@ def at_once() -> int:
 
 def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covered: bool = False) -> int:
     """Run some groups; returns the exit code. The summary is printed also where the run is cut short."""
-    machine.require_python()
-    machine.require_java()
-    environments.ensure_uv()
+    pythons.require_python()
+    environments.ensure_java()
+    if left := needs.left_out(chosen(groups)):
+        print(left, flush=True)
+    uv.ensure()
     whole = set(groups) == set(GROUPS)
     plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
@@ -209,7 +212,7 @@ def main() -> int:
         signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (environments.EnvError, machine.MachineError, results.CannotResume, FolderLocked) as error:
+    except (MachineError, results.CannotResume, FolderLocked) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -1,4 +1,4 @@
-"""What the machine must bring, and pip's settings as uv knows them."""
+"""What the machine must bring."""
 
 from __future__ import annotations
 
@@ -8,90 +8,25 @@ import sys
 
 import pytest
 
-from demo.services import environments, machine, paths
+from demo.services import environments, locks, machine, paths
 from tests.harness import needs
-
-
-@pytest.fixture
-def pip_says(monkeypatch):
-    def say(text: str) -> None:
-        done = subprocess.CompletedProcess([], 0, stdout=text, stderr="")
-        monkeypatch.setattr(machine.subprocess, "run", lambda *_, **__: done)
-
-    for name in machine.UV_NAMES.values():
-        monkeypatch.delenv(name, raising=False)
-    return say
-
-
-def test_pips_index_is_handed_on(pip_says):
-    pip_says("global.index-url='https://index.example/simple'\nglobal.no-cache='true'\n")
-
-    assert machine.uv_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple"}
-
-
-def test_pips_environment_wins_over_its_files(pip_says):
-    pip_says(":env:.index-url='https://two.example'\nglobal.index-url='https://one.example'\n")
-
-    assert machine.uv_settings()["UV_DEFAULT_INDEX"] == "https://two.example"
-
-
-def test_what_was_set_for_uv_stays(pip_says, monkeypatch):
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mine.example")
-    pip_says("global.index-url='https://other.example'\n")
-
-    assert machine.uv_settings() == {}
-
-
-@pytest.mark.parametrize(
-    ("shown", "version"), [('openjdk version "17.0.15"', 17), ('java version "1.8.0"', 1)]
-)
-def test_javas_version_is_read(monkeypatch, shown, version):
-    done = subprocess.CompletedProcess([], 0, stdout="", stderr=shown)
-    monkeypatch.setattr(machine.subprocess, "run", lambda *_, **__: done)
-
-    assert machine.java_version("java") == version
-
-
-def test_no_java_says_how_to_get_one(monkeypatch):
-    monkeypatch.setattr(machine, "java_command", lambda: None)
-
-    with pytest.raises(machine.MachineError, match="JAVA_HOME"):
-        machine.require_java()
-
-
-def test_another_python_says_how_to_point_at_the_right_one(monkeypatch):
-    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
-
-    with pytest.raises(machine.MachineError, match=r"is 3\.9\.2"):
-        machine.require_python()
+from tests.harness.suites import SUITES
 
 
 @pytest.mark.parametrize("name", environments.SPECS)
-def test_every_environment_is_pinned_and_names_no_index(name):
-    lines = environments.lock_file(name).read_text().splitlines()
+def test_every_environment_is_pinned_with_hashes_and_names_no_index(name):
+    packages = locks.packages(name)
 
-    assert lines
-    assert all("==" in line and "://" not in line and "--hash" not in line for line in lines)
-
-
-def test_pips_settings_are_found_from_an_environment_without_pip(monkeypatch):
-    asked = []
-
-    def run(command, **_):
-        asked.append(command[0])
-        has_pip = command[0] != sys.executable
-        text = "global.index-url='https://index.example'\n" if has_pip else ""
-        return subprocess.CompletedProcess(
-            command, int(not has_pip), stdout=text, stderr="No module named pip"
-        )
-
-    monkeypatch.setattr(machine.subprocess, "run", run)
-
-    assert machine.pip_settings() == {"index-url": "https://index.example"}
-    assert len(asked) == 2
+    assert packages
+    assert "".join(packages) == locks.lock_file(name).read_text()
+    assert all(
+        "==" in package and "--hash=sha256:" in package and "://" not in package for package in packages
+    )
 
 
 KERBEROS = "airflow-3.3-kerberos"
+(SUITE,) = (suite for suite in SUITES if suite.name == "kerberos")
+HEADERS = f"python3.{sys.version_info[1]}-dev"
 
 
 @pytest.fixture
@@ -103,10 +38,10 @@ def complete(monkeypatch):
 def test_without_the_headers_of_python_their_package_is_named(complete, monkeypatch, tmp_path):
     monkeypatch.setattr(machine.sysconfig, "get_path", lambda _: str(tmp_path))
 
-    said = needs.lack(("kerberos",))
+    said = needs.lack(SUITE)
 
     assert f"this machine lacks {tmp_path}/Python.h;" in said
-    assert said.endswith("apt-get install python3.11-dev")
+    assert said.endswith(f"apt-get install {HEADERS}")
 
 
 def test_all_that_kerberos_lacks_is_named_at_once_with_one_command(monkeypatch, tmp_path):
@@ -116,7 +51,7 @@ def test_all_that_kerberos_lacks_is_named_at_once_with_one_command(monkeypatch, 
         "shutil.which", lambda name, **_: None if name in ("krb5kdc", "krb5-config") else name
     )
 
-    said = needs.lack(("kerberos",))
+    said = needs.lack(SUITE)
 
     assert "this machine lacks krb5kdc, krb5-config;" in said
     assert said.endswith("apt-get install krb5-kdc libkrb5-dev")
@@ -126,7 +61,7 @@ def test_a_machine_that_has_everything_lacks_nothing(complete, monkeypatch, tmp_
     (tmp_path / "Python.h").touch()
     monkeypatch.setattr(machine.sysconfig, "get_path", lambda _: str(tmp_path))
 
-    assert needs.lack(("kerberos",)) is None
+    assert needs.lack(SUITE) is None
 
 
 @pytest.fixture
@@ -147,7 +82,7 @@ def test_an_extension_is_part_of_its_environment(made):
 
 
 def test_an_environment_that_is_made_anew_has_lost_its_extension(made, monkeypatch):
-    monkeypatch.setattr(environments, "uv", lambda *_: None)
+    monkeypatch.setattr(environments.uv, "run", lambda *_: None)
 
     environments.build("airflow-3.3")
 
@@ -159,7 +94,7 @@ def test_an_extension_that_cannot_be_compiled_leaves_its_environment_usable(made
     environments.stamp_file(KERBEROS).unlink()
     failed = subprocess.CompletedProcess([], 1, stdout="", stderr="fatal error: gssapi.h: No such file")
     monkeypatch.setattr(environments.subprocess, "run", lambda *_, **__: failed)
-    monkeypatch.setattr(environments, "ensure_uv", lambda: None)
+    monkeypatch.setattr(environments.uv, "ensure", lambda: None)
 
     with pytest.raises(environments.NotCompiled, match=r"gssapi\.h: No such file"):
         environments.ensure([KERBEROS])
@@ -176,7 +111,7 @@ def test_an_extension_adds_nothing_that_its_environment_has():
 
 
 def _names(name):
-    return {line.split("==")[0] for line in environments.lock_file(name).read_text().splitlines()}
+    return {package.split("==")[0] for package in locks.packages(name)}
 
 
 def test_a_compiler_without_headers_is_not_enough(monkeypatch, tmp_path):

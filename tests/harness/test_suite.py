@@ -224,12 +224,10 @@ def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tm
     monkeypatch.setattr(jars, "HOME", tmp_path)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
 
-    assert "apt-get install maven" in needs.lack(("jars",))
-    assert "apt-get install krb5-kdc" in needs.lack(("kerberos",))
-    both = needs.lack(("jars", "kerberos"))
-    assert "apt-get install maven" in both
-    assert "apt-get install krb5-kdc" in both
-    assert "\n" not in both  # it is a line of the summary
+    lacks = {each.name: needs.lack(each) for each in SUITES if each.needs}
+    assert "apt-get install maven" in lacks["cluster"]
+    assert "apt-get install maven krb5-kdc" in lacks["kerberos"]
+    assert not any("\n" in text for text in lacks.values())  # each is a line of the summary
 
 
 @pytest.mark.parametrize(("gigabytes", "suites"), [(2, 1), (11, 2), (64, suite.AT_ONCE)])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from demo.services import environments, machine, paths
+from demo.services import paths, pythons, uv
+from demo.services.machine import MachineError
 
 
 def main() -> int:
     try:
-        machine.require_python()
-        environments.ensure_uv()
-        environments.uv("build", "--wheel", "--out-dir", paths.ROOT / "dist", paths.ROOT)
-    except (environments.EnvError, machine.MachineError) as error:
+        pythons.require_python()
+        uv.ensure()
+        uv.run("build", "--wheel", "--out-dir", paths.ROOT / "dist", paths.ROOT)
+    except MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for wheel in sorted((paths.ROOT / "dist").glob("*.whl")):

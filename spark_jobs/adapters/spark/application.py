@@ -33,8 +33,12 @@ def application_page(spark: SparkSession) -> str | None:
 
 
 _LEVEL = "spark.log.level"
-#: It warns of each scheduler pool that no file configures. The pools of the jobs need no file.
-_NEEDLESS = "org.apache.spark.scheduler.FairSchedulableBuilder"
+#: The first warns of each scheduler pool that no file configures: the pools of the jobs need no file. The second prints
+#: a hundred lines of a metastore that does not answer: the job's error has its address and the reason.
+_NEEDLESS = (
+    "org.apache.spark.scheduler.FairSchedulableBuilder",
+    "org.apache.spark.sql.hive.client.HiveClientImpl",
+)
 
 
 def show_warnings_only(spark: SparkSession) -> None:
@@ -49,7 +53,8 @@ def show_warnings_only(spark: SparkSession) -> None:
         log4j = context._jvm.org.apache.logging.log4j
         if log4j.LogManager.getRootLogger().isInfoEnabled():
             context.setLogLevel("WARN")
-        log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)
+        for name in _NEEDLESS:
+            log4j.core.config.Configurator.setLevel(name, log4j.Level.ERROR)
     except (Py4JError, TypeError) as error:
         # Another logging library than Spark's own. Its level is no reason to fail a job.
         log.debug("the level of Java's log could not be set: %s", error)

@@ -1,15 +1,13 @@
-"""The script that runs a job by its verb: any Python can read it, and what is missing is told in one sentence."""
+"""The script that runs a job by its verb."""
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,28 +18,8 @@ from spark_jobs.core.options.option import VERBS
 SCRIPT = Path(run_lakekeeper.__file__)
 
 
-def test_it_has_nothing_that_old_pythons_cannot_parse() -> None:
-    """Python 2 has neither annotations nor f-strings, and no names of arguments after a star."""
-    tree = ast.parse(SCRIPT.read_text(), feature_version=(3, 7))
-    for node in ast.walk(tree):
-        assert not isinstance(
-            node, (ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.AsyncFunctionDef, ast.Nonlocal)
-        )
-        if isinstance(node, ast.arguments):
-            assert not node.kwonlyargs
-            assert not node.posonlyargs
-        if isinstance(node, (ast.FunctionDef, ast.arg)):
-            assert getattr(node, "returns", None) is getattr(node, "annotation", None) is None
-    assert all(ord(character) < 128 for character in SCRIPT.read_text())
-
-
 def test_it_has_all_verbs() -> None:
     assert set(run_lakekeeper.VERBS) == set(VERBS)
-
-
-@pytest.fixture
-def old_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "version_info", (2, 7, 18, "final", 0))
 
 
 def _fails(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -49,21 +27,6 @@ def _fails(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         run_lakekeeper.main(words)
     assert ended.value.code == 2
     return capsys.readouterr().err
-
-
-def test_an_old_python_is_told_what_to_do(old_python: None, capsys: pytest.CaptureFixture[str]) -> None:
-    said = _fails(["compact"], capsys)
-    assert "it needs Python 3.9 or later, and" in said
-    assert "is Python 2.7.18. Set spark.pyspark.python" in said
-
-
-def test_an_old_spark_is_told_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(__version__="2.4.8"))
-    said = _fails(["compact"], capsys)
-    assert "it needs Spark 3.3 or later, and this is Spark 2.4.8" in said
-    assert "spark3-submit" in said
 
 
 def test_what_is_no_verb_is_told(capsys: pytest.CaptureFixture[str]) -> None:

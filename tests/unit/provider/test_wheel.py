@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from demo.services import environments, paths
+from demo.services import paths, uv
 from lakekeeper_provider.provider_info import get_provider_info
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    environments.ensure_uv()
+    uv.ensure()
     folder = tmp_path_factory.mktemp("wheel")
-    environments.uv("build", "--wheel", "--out-dir", folder, paths.ROOT)
+    uv.run("build", "--wheel", "--out-dir", folder, paths.ROOT)
     [built] = folder.glob("*.whl")
     return built
 
@@ -80,12 +80,6 @@ def test_no_extra_puts_a_full_spark_beside_airflow(metadata):
     required = metadata.get_all("Requires-Dist")
     assert len(required) > 5
     assert [line for line in required if re.match(r"pyspark\b", line)] == []
-
-
-def test_the_environments_are_resolved_from_the_published_bounds(metadata):
-    published = {line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line}
-    providers = {line for line in published if not line.startswith("apache-airflow<")}
-    assert providers == set(environments.PROVIDER) - {"apache-airflow-providers-standard"}
 
 
 def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):

@@ -1,0 +1,64 @@
+"""Find the Java that Spark, the metastore and the cluster run on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from demo.services.machine import MachineError
+
+#: Spark 4 needs at least 17; Hadoop's libraries end with an exception on 24 and newer.
+VERSIONS = (17, 21)
+#: Where Debian, Ubuntu, Fedora and RHEL install them.
+INSTALLED = Path("/usr/lib/jvm")
+
+
+def java_command() -> str | None:
+    """Return the Java that Spark uses: that of JAVA_HOME, else the one on PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else shutil.which("java")
+
+
+def current() -> int | None:
+    """Return the major version of that Java; None if there is none that works."""
+    command = java_command()
+    return java_version(command) if command else None
+
+
+def installed() -> bool:
+    """Return whether this machine has a Java that fits. If it is not on the PATH, JAVA_HOME names it from now on.
+
+    Raises:
+        MachineError: JAVA_HOME is set, and names another one.
+    """
+    found = current()
+    if found in VERSIONS:
+        return True
+    if home := os.environ.get("JAVA_HOME"):
+        raise MachineError(
+            f"Java 17 or 21 is needed, and JAVA_HOME={home} is {found or 'not working'}."
+            " Point it at another one, or unset it: make JAVA_HOME= ..."
+        )
+    for place in sorted(INSTALLED.glob("*/bin/java")):
+        if java_version(str(place)) in VERSIONS:
+            use(place.parents[1])
+            return True
+    return False
+
+
+def use(home: Path) -> None:
+    """Let this program, and all that it starts, run on this Java."""
+    os.environ["JAVA_HOME"] = str(home)
+
+
+def java_version(java: str) -> int | None:
+    """Return the major version; None where the command does not work."""
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+    except OSError:
+        return None
+    found = re.search(r'version "(\d+)', shown)
+    return int(found[1]) if found else None
