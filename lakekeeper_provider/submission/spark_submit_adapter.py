@@ -46,8 +46,8 @@ class PrivateName:
     purpose: str
 
 
-#: The oldest supported version, and the one of both lock files in demo/services/lock_files.
-CHECKED = ("6.0.0", "6.3.4")
+#: The oldest supported version, and those of the lock files in demo/services/lock_files.
+CHECKED = ("6.0.0", "6.3.2", "6.3.4")
 _ARGUMENT = "an argument, read by _get_hook"
 PRIVATE_NAMES = (
     PrivateName("SparkSubmitOperator", "_conn_id", CHECKED, _ARGUMENT),

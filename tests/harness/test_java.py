@@ -19,7 +19,8 @@ def place(monkeypatch, tmp_path):
         command.chmod(0o755)
         return command.parents[1]
 
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("JAVA_HOME", "")  # what a test sets is gone after it
+    monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path / "path/bin"))
     monkeypatch.setattr(java, "INSTALLED", tmp_path / "jvm")
     return make

@@ -16,7 +16,7 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 import lakekeeper_provider
-from demo.services.environments import LOCK_FILES
+from demo.services import locks
 from lakekeeper_provider.compat import AirflowException, SparkSubmitOperator
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.submission.spark_submit_adapter import (
@@ -84,13 +84,13 @@ class TestPrivateNames:
         assert "self._hook = self._get_hook()" in source
 
     def test_they_were_checked_on_the_versions_of_the_lock_files(self) -> None:
-        for lock in ("airflow-3.3.txt", "airflow-2.11.txt"):
-            text = (LOCK_FILES / lock).read_text()
-            [locked] = re.findall(rf"^{DISTRIBUTION}==(\S+)", text, re.M)
-            unchecked = [entry.name for entry in PRIVATE_NAMES if locked not in entry.checked]
-            assert not unchecked, (
-                f"{lock} has {DISTRIBUTION} {locked}: check {unchecked} and add it to CHECKED"
-            )
+        for name in ("airflow-3.3", "airflow-2.11"):
+            text = locks.lock_file(name).read_text()
+            for locked in re.findall(rf"^{DISTRIBUTION}==(\S+)", text, re.M):
+                unchecked = [entry.name for entry in PRIVATE_NAMES if locked not in entry.checked]
+                assert not unchecked, (
+                    f"{name} has {DISTRIBUTION} {locked}: check {unchecked} and add it to CHECKED"
+                )
 
     def test_no_other_module_uses_a_private_name_of_airflow(self) -> None:
         modules = [path for path in PACKAGE.rglob("*.py") if path != ADAPTER and "_jobs" not in path.parts]
