@@ -89,7 +89,7 @@ format: python ## format the code with ruff
 envs: python ## create all environments in .envs/
 	@$(PYTHON) -m demo.services.environments
 
-wheel: python ## build the wheel into dist/
+wheel: python ## build the wheels of both distributions into dist/
 	@$(PYTHON) -m tests.harness.wheel
 
 clean: python ## remove the files of builds, tests and the demo, but not .envs/

@@ -155,7 +155,7 @@ def fingerprint(name: str) -> str:
 def packaging() -> bytes:
     """Return the part of pyproject.toml that an installed project depends on. Python 3.10 has no parser of TOML."""
     built, _, _ = (paths.ROOT / "pyproject.toml").read_text().partition("\n[tool.ruff]\n")
-    return built.encode()
+    return built.encode() + (paths.JOBS_PACKAGE / "pyproject.toml").read_bytes()
 
 
 def build(name: str) -> None:
@@ -167,7 +167,8 @@ def build(name: str) -> None:
         uv.run("venv", "--clear", "--python", python, paths.env_dir(name))
     uv.run("pip", "sync", locks.hashes(), "--python", paths.env_python(name), locks.lock_file(name))
     if SPECS[name].project:
-        uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
+        for folder in (paths.JOBS_PACKAGE, paths.ROOT):
+            uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", folder)
     # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
     uv.print_progress(f"{name}: ready")

@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / ".envs"
 SCRATCH = ROOT / ".scratch"
+#: Of the distribution with the shell and the jobs; that of the provider is in the root.
+JOBS_PACKAGE = ROOT / "packaging/jobs"
 
 # Its jars run the metastore, and Airflow submits to it.
 DEFAULT_SPARK = "spark-3.5"

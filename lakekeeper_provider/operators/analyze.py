@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context
+from lakekeeper_provider.launch import request
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.options.definitions import check_selections, documented
 from lakekeeper_provider.options.option import ANALYZE
 from lakekeeper_provider.options.parsers import is_template
 from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report.report import Report
-from lakekeeper_provider.submission import request
 
 PLANNING_KEYS = (
     "block_size_mb",

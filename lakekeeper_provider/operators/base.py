@@ -18,6 +18,7 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.events import asset_events
 from lakekeeper_provider.events.observed_job import ObservedJob
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.launch import request
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
@@ -29,7 +30,6 @@ from lakekeeper_provider.report import report
 from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report import text as report_text
 from lakekeeper_provider.report.report import Report, TaskResult
-from lakekeeper_provider.submission import request
 from lakekeeper_provider.submission.links import ReportLink, YarnApplicationLink, browser_address
 from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner

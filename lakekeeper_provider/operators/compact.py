@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import AirflowSkipException, Context
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.launch import request
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
@@ -14,7 +15,6 @@ from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import documented
 from lakekeeper_provider.options.option import COMPACT
 from lakekeeper_provider.options.selection import Selection, check_source
-from lakekeeper_provider.submission import request
 from lakekeeper_provider.submission.submission import Submission
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom

@@ -14,6 +14,7 @@ from lakekeeper_provider.compat import (
     has_failed,
 )
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.launch import request
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.writing import SwappingOperator
@@ -23,7 +24,6 @@ from lakekeeper_provider.options.option import COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection, check_source
 from lakekeeper_provider.report.report import Report, was_dry_run
-from lakekeeper_provider.submission import request
 from lakekeeper_provider.submission.submission import Submission
 
 RECORD = "record"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lakekeeper_provider.compat import Context
+from lakekeeper_provider.compat import Context, pull_xcom
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.options.definitions import options_of_plan
 from lakekeeper_provider.options.option import ANALYZE, PLAN
@@ -184,7 +184,7 @@ class UnitReader:
     """
 
     def __init__(self, ti: Any) -> None:
-        self._pages = PageReader(ti)
+        self._pages = PageReader(ti, pull_xcom)
         self._reports: dict[str, Mapping[str, list[Unit]]] = {}
 
     def units(self, analysis: Mapping[str, Any], table: Mapping[str, Any]) -> list[Unit]:

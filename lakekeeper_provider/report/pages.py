@@ -12,12 +12,11 @@ import base64
 import gzip
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from lakekeeper_provider.compat import pull_xcom
 from lakekeeper_provider.exceptions import UsageError
 
 Unit = dict[str, "str | None"]
@@ -89,9 +88,11 @@ class PageReader:
 
     Args:
         ti: the task instance that is running; None where no units are in pages
+        pull: returns an XCom of another task by the task instance, the key, and the ids of that task
     """
 
     ti: Any
+    pull: Callable[[Any, str, Mapping[str, Any]], Any]
     _pages: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
 
     def units(self, summary: Summary, table: Mapping[str, Any]) -> list[Unit]:
@@ -122,7 +123,7 @@ class PageReader:
         where = _where(source, number)
         if self.ti is None:
             raise UsageError(f"analysis: {where} is needed: pass ti, the task instance that is running")
-        value = pull_xcom(self.ti, key_of(number), source)
+        value = self.pull(self.ti, key_of(number), source)
         if not isinstance(value, Mapping):
             raise UsageError(f"analysis: {where} is missing: {_AGAIN}")
         if value.get("token") != source["token"]:

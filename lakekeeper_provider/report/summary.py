@@ -175,7 +175,7 @@ def outline(tables: Tables) -> Tables:
 
 
 def _outline_with_reasons(tables: Tables) -> Tables:
-    return [{**short, **_short_reason(table)} for short, table in zip(outline(tables), tables, strict=True)]
+    return [{**short, **_short_reason(table)} for short, table in zip(outline(tables), tables)]
 
 
 def _short_reason(table: Mapping[str, Any]) -> dict[str, str]:

@@ -55,10 +55,9 @@ def sound(table: Mapping[str, Any]) -> str | None:
 
 def grid(rows: Sequence[Row], indent: str = "") -> list[str]:
     """Return the rows as lines with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
     return [
-        f"{indent}{'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))}".rstrip()
-        for row in rows
+        f"{indent}{'  '.join(cell.ljust(width) for cell, width in zip(row, widths))}".rstrip() for row in rows
     ]
 
 
@@ -166,8 +165,8 @@ def _grid_of(units: Sequence[Unit], header: Row, row: Callable[[Unit], Row], how
 
 def _filled(rows: Sequence[Row]) -> list[Row]:
     """Return the rows without the columns that are empty below their header."""
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    return list(zip(*columns, strict=True))
+    columns = [column for column in zip(*rows) if any(column[1:])]
+    return list(zip(*columns))
 
 
 def _rest(units: Sequence[Unit]) -> list[str]:

@@ -11,12 +11,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import argcomplete
 
-from lakekeeper_provider import __version__
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.launch import bundle, commands, request
+from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import LEVELS, OPTIONS, parse_options
@@ -35,11 +36,9 @@ from lakekeeper_provider.options.parsers import Parser, integer
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
-from lakekeeper_provider.shell import generate
+from lakekeeper_provider.shell import generate, program
 from lakekeeper_provider.shell import job as shell
 from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
-from lakekeeper_provider.submission import bundle, commands, request
-from lakekeeper_provider.submission.report_line import ReportLine
 
 _HELP = {
     "analyze": "Report which tables need compaction. Changes no table.",
@@ -83,20 +82,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)
     except UsageError as error:
-        print(f"lakekeeper: error: {error}", file=sys.stderr)
+        print(f"{program.name()}: error: {error}", file=sys.stderr)
         return 2
+
+
+class _Version(argparse.Action):
+    """Print the description, in its lines, and exit."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(program.description())
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; ``-c`` may stand before or after the command."""
     parser = CommandParser(
-        prog="lakekeeper",
+        prog=program.name(),
         description="Safe compaction of Hive external tables: analyze, compact, roll back, clean up.",
         epilog=f"{EXIT_CODES}\ndocumentation: {generate.documentation()}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-c", "--config-file", metavar="PATH", help="YAML configuration file")
-    parser.add_argument("--version", action="version", version=f"lakekeeper {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="which package this is, and its version")
     verbs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for verb in VERBS:
         _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)

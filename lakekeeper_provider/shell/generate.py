@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.submission import bundle
+from lakekeeper_provider.launch import bundle
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.option import CHECK, HISTORY
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import report
 from lakekeeper_provider.report import text as report_text
 from lakekeeper_provider.report.report import ProcessFailure, Report
-from lakekeeper_provider.submission.report_line import ReportLine
 
 #: The jobs of these verbs print their result as a table themselves.
 _PRINTED_BY_THE_JOB = (CHECK, HISTORY)

@@ -1,1 +1,1 @@
-"""The submission of a job: the request, the command line of spark-submit, where its report lies."""
+"""The submission of a job by Airflow's hook: its environment, its log, its links, and where its report lies."""

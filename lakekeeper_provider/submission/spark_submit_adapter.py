@@ -22,7 +22,8 @@ from lakekeeper_provider.compat import (
     Context,
     SparkSubmitOperator,
 )
-from lakekeeper_provider.submission import commands, links
+from lakekeeper_provider.launch import commands
+from lakekeeper_provider.submission import links
 
 OutputFilter = Callable[[Iterator[str]], Iterator[str]]
 #: Logs a line, or leaves it to the hook; tells whether it has logged it.

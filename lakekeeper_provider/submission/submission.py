@@ -13,18 +13,18 @@ from typing import Any
 
 from lakekeeper_provider.compat import AirflowException, Context, SparkSubmitOperator, fail_on_usage_error
 from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.launch import bundle, commands, request
+from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import report
 from lakekeeper_provider.report.report import ProcessFailure, Report
-from lakekeeper_provider.submission import bundle, commands, request
 from lakekeeper_provider.submission.driver_environment import DriverEnvironment
 from lakekeeper_provider.submission.driver_log import DriverLog
 from lakekeeper_provider.submission.exchange import Exchange
 from lakekeeper_provider.submission.links import YarnApplicationLink, watch_application
-from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, SparkSubmitter, SparkTarget
 
 _ARGUMENTS = (*("application", "files", "py_files", "keytab", "principal", "proxy_user"), *PRIVATE_ARGUMENTS)

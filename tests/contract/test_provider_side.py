@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.launch.commands import job_arguments
+from lakekeeper_provider.launch.report_line import ReportLine
+from lakekeeper_provider.launch.request import build_request, dump
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import OPTIONS, parse_options
 from lakekeeper_provider.options.selection import Selection
@@ -21,9 +24,6 @@ from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report import text as report_text
 from lakekeeper_provider.report.report import TaskResult
 from lakekeeper_provider.shell import cli
-from lakekeeper_provider.submission.commands import job_arguments
-from lakekeeper_provider.submission.report_line import ReportLine
-from lakekeeper_provider.submission.request import build_request, dump
 
 GOLDEN = Path(__file__).with_name("golden")
 DOCS = Path(__file__).parents[2] / "docs"

@@ -1,4 +1,4 @@
-"""Build the wheel into dist/."""
+"""Build the wheels of both distributions into dist/."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ def main() -> int:
     try:
         pythons.require_python()
         uv.ensure()
-        uv.run("build", "--wheel", "--out-dir", paths.ROOT / "dist", paths.ROOT)
+        for folder in (paths.JOBS_PACKAGE, paths.ROOT):
+            uv.run("build", "--wheel", "--out-dir", paths.ROOT / "dist", folder)
     except MachineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

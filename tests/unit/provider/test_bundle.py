@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.submission import bundle
+from lakekeeper_provider.launch import bundle
 
 
 @pytest.fixture

@@ -6,9 +6,7 @@ from itertools import pairwise
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options.config import SparkSubmit
-from lakekeeper_provider.options.selection import Selection
-from lakekeeper_provider.submission.commands import (
+from lakekeeper_provider.launch.commands import (
     has_launcher,
     job_arguments,
     option_flags,
@@ -17,6 +15,8 @@ from lakekeeper_provider.submission.commands import (
     spark_submit_command,
     submit_arguments,
 )
+from lakekeeper_provider.options.config import SparkSubmit
+from lakekeeper_provider.options.selection import Selection
 
 
 def test_flags_follow_the_wire():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.printable import one_line
-from lakekeeper_provider.submission.report_line import ReportLine
 
 FORGED = '{"schema_version": 1, "verb": "compact", "outcome": "done", "tables": []}'
 

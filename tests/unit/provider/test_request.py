@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import re
 
+from lakekeeper_provider.launch.request import build_request, run_id_of
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.selection import Selection
-from lakekeeper_provider.submission.request import build_request, run_id_of
 
 EVENTS = Selection(tables=("sales.events", "sales.flat"))
 

@@ -14,11 +14,11 @@ import pytest
 from airflow.providers.apache.spark.hooks import spark_submit
 
 from lakekeeper_provider.compat import AirflowException
+from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
 from lakekeeper_provider.submission.driver_log import DriverLog
-from lakekeeper_provider.submission.report_line import ReportLine
 from lakekeeper_provider.submission.spark_submit_adapter import SparkSubmitter
 from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner
 

@@ -1,4 +1,4 @@
-"""The wheel that we ship: what it carries, and that it works where there is no checkout."""
+"""The wheels that we ship: what they carry, and that they work where there is no checkout."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path
@@ -16,28 +17,42 @@ import pytest
 from demo.services import paths, uv
 from lakekeeper_provider.provider_info import get_provider_info
 
+PACKAGE = paths.ROOT / "lakekeeper_provider"
+
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
+def wheels(tmp_path_factory) -> tuple[Path, Path]:
+    """That of the shell and the jobs, and that of the provider."""
     uv.ensure()
-    folder = tmp_path_factory.mktemp("wheel")
-    uv.run("build", "--wheel", "--out-dir", folder, paths.ROOT)
-    [built] = folder.glob("*.whl")
-    return built
+    folder = tmp_path_factory.mktemp("wheels")
+    for source in (paths.JOBS_PACKAGE, paths.ROOT):
+        uv.run("build", "--wheel", "--out-dir", folder, source)
+    [jobs], [provider] = folder.glob("lakekeeper_hive_jobs-*.whl"), folder.glob("airflow_provider_*.whl")
+    return jobs, provider
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """The wheel's content in a folder for PYTHONPATH; a wheel is a zip."""
-    folder = tmp_path_factory.mktemp("site")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
+def alone(wheels, tmp_path_factory) -> Path:
+    """The content of the wheel of shell and jobs in a folder for PYTHONPATH; a wheel is a zip."""
+    return _unpacked(tmp_path_factory.mktemp("alone"), wheels[:1])
+
+
+@pytest.fixture(scope="module")
+def installed(wheels, tmp_path_factory) -> Path:
+    """The content of both."""
+    return _unpacked(tmp_path_factory.mktemp("site"), wheels)
+
+
+def _unpacked(folder: Path, wheels: Sequence[Path]) -> Path:
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def metadata(installed) -> Message:
-    [found] = installed.glob("*.dist-info/METADATA")
+    [found] = installed.glob("airflow_provider_*.dist-info/METADATA")
     return Parser().parsestr(found.read_text())
 
 
@@ -49,9 +64,42 @@ def python(installed: Path, *argv: str) -> str:
     return done.stdout
 
 
-def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
+def _names(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
+        return set(archive.namelist())
+
+
+def test_neither_wheel_has_a_file_of_the_other_and_both_have_all(wheels):
+    jobs, provider = map(_names, wheels)
+    assert not jobs & provider
+    sources = {
+        f"lakekeeper_provider/{path.relative_to(PACKAGE)}"
+        for path in PACKAGE.rglob("*")
+        if path.suffix != ".pyc"
+    }
+    files = {name for name in sources if (PACKAGE.parent / name).is_file()}
+    assert files <= jobs | provider
+
+
+def test_the_provider_requires_the_jobs_of_its_own_version(metadata, wheels):
+    [pinned] = [line for line in metadata.get_all("Requires-Dist") if line.startswith("lakekeeper-hive-jobs")]
+    assert pinned == f"lakekeeper-hive-jobs=={metadata['Version']}"
+    assert all(f"-{metadata['Version']}-" in wheel.name for wheel in wheels)
+
+
+def test_the_command_needs_two_packages_and_no_airflow(alone):
+    [found] = alone.glob("lakekeeper_hive_jobs-*.dist-info/METADATA")
+    required = Parser().parsestr(found.read_text()).get_all("Requires-Dist")
+    assert sorted(re.split(r"[>=<]", line)[0] for line in required) == ["argcomplete", "pyyaml"]
+    program = (
+        "import sys; sys.modules['airflow'] = None; "
+        "from lakekeeper_provider.shell import cli; cli.main(['generate-config', '-o', '-'])"
+    )
+    assert python(alone, "-c", program).startswith("# lakekeeper.yaml")
+
+
+def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheels):
+    names = _names(wheels[0])
     scripts = ("analyze", "compact", "rollback", "cleanup", "history", "forget", "check")
     verbs = {f"lakekeeper_provider/_jobs/spark_jobs/{script}.py" for script in scripts}
     assert verbs <= names
@@ -84,7 +132,7 @@ def test_no_extra_puts_a_full_spark_beside_airflow(metadata):
 
 def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):
     program = (
-        "import sys, pathlib; from lakekeeper_provider.submission import bundle; "
+        "import sys, pathlib; from lakekeeper_provider.launch import bundle; "
         "print(bundle.job_script('compact')); print(bundle.build_bundle(pathlib.Path(sys.argv[1])))"
     )
     script, made = python(installed, "-c", program, str(tmp_path)).split()
@@ -101,10 +149,11 @@ def test_airflow_finds_the_provider(installed):
     assert python(installed, "-c", program).split()[-1] == "0.2.0.dev0"
 
 
-def test_the_command_is_declared_and_runs(installed):
+@pytest.mark.parametrize("name", ["lakekeeper", "lakekeeper-hive"])
+def test_the_command_is_declared_and_runs(installed, name):
     program = (
         "from importlib.metadata import entry_points; "
-        "[found] = entry_points(group='console_scripts', name='lakekeeper'); "
+        f"[found] = {{each.value: each for each in entry_points(group='console_scripts', name={name!r})}}.values(); "
         "found.load()(['generate-config', '-o', '-'])"
     )
     assert python(installed, "-c", program).startswith("# lakekeeper.yaml")

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lakekeeper_provider.launch.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.options.definitions import OPTIONS
 from lakekeeper_provider.options.option import Flag
 from lakekeeper_provider.options.parsers import boolean
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
-from lakekeeper_provider.submission.report_line import MASK, NONCE_FLAG
 
 #: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, a name
 #: counts in a value too: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
