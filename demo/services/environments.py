@@ -167,11 +167,20 @@ def build(name: str) -> None:
         uv.run("venv", "--clear", "--python", python, paths.env_dir(name))
     uv.run("pip", "sync", locks.hashes(), "--python", paths.env_python(name), locks.lock_file(name))
     if SPECS[name].project:
-        for folder in (paths.JOBS_PACKAGE, paths.ROOT):
-            uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", folder)
+        uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
+        _write_command(name)
     # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
     uv.print_progress(f"{name}: ready")
+
+
+def _write_command(name: str) -> None:
+    """Write the command `lakekeeper`. Its distribution cannot be installed as an editable one: it would be a copy."""
+    command = paths.env_dir(name) / "bin/lakekeeper"
+    command.write_text(
+        f"#!{paths.env_python(name)}\nimport sys\nfrom lakekeeper_provider.shell.cli import main\nsys.exit(main())\n"
+    )
+    command.chmod(0o755)
 
 
 def _interpreter(name: str) -> str:
