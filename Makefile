@@ -5,7 +5,7 @@ PYTHON := $(shell for each in python3.13 python3.12 python3.11 python3.10 python
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
+.PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel sbom clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ envs: python ## create all environments in .envs/
 
 wheel: python ## build the wheels of both distributions into dist/
 	@$(PYTHON) -m tests.harness.wheel
+
+sbom: python ## also what they depend on, as CycloneDX files in dist/
+	@$(PYTHON) -m tests.harness.wheel --sbom
 
 clean: python ## remove the files of builds, tests and the demo, but not .envs/
 	@$(PYTHON) -m demo.ui down

@@ -65,6 +65,7 @@ SPECS = {
     "bench": Spec(),
     "docs": Spec(),
     "browser": Spec(),
+    "packaging": Spec(),
     JAVA: Spec(),
 }
 

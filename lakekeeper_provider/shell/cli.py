@@ -36,7 +36,7 @@ from lakekeeper_provider.options.parsers import Parser, integer
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
-from lakekeeper_provider.shell import generate, program
+from lakekeeper_provider.shell import explain, generate, program
 from lakekeeper_provider.shell import job as shell
 from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
 
@@ -80,6 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     arguments = parser.parse_args(argv)
     try:
+        if arguments.command == explain.COMMAND:
+            return explain.run(arguments, generate.documentation())
         return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)
     except UsageError as error:
         print(f"{program.name()}: error: {error}", file=sys.stderr)
@@ -108,6 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
     for verb in VERBS:
         _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)
     generate.add_commands(verbs)
+    explain.add_command(verbs)
     return parser
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.messages.nearest import nearest
 from spark_jobs.core.options import selection
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.layers import Layers, read_properties
@@ -93,7 +94,8 @@ class Job:
             return list(dict.fromkeys(TableName.parse(text) for text in self.invocation.tables))
         database = self.invocation.database.lower()
         if not self.services.metastore.database_exists(database):
-            raise UsageError(f"database '{database}' does not exist in the metastore")
+            near = nearest(database, self.services.metastore.databases())
+            raise UsageError(f"database '{database}' does not exist in the metastore{near}")
         options = self.layers.resolve()
         names = selection.match_tables(
             self.services.metastore.tables(database), options.include, options.exclude

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UsageError
+from spark_jobs.core.messages.nearest import nearest
 from spark_jobs.core.messages.outcomes import TableOutcome
 from spark_jobs.core.messages.printable import printable, printable_lines
 from spark_jobs.core.messages.refusals import RefusalCode
@@ -155,7 +156,8 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
     if not job.services.metastore.table_exists(name):
         if job.invocation.database:
             return [_dropped_meanwhile(name)]
-        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{hint(job)}")
+        near = _nearest(job, name)
+        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{near}{hint(job)}")
     try:
         return [verb.of_table(job, name)]
     except LakekeeperError:
@@ -167,6 +169,17 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
         ):
             raise
         return [_dropped_meanwhile(name)]
+
+
+def _nearest(job: Job, name: TableName) -> str:
+    """Return a hint at the table or the database that was meant; nothing if the metastore does not answer."""
+    metastore = job.services.metastore
+    try:
+        if not metastore.database_exists(name.database):
+            return nearest(name.database, metastore.databases())
+        return nearest(name.table, metastore.tables(name.database), f"{name.database}.")
+    except LakekeeperError:
+        return ""
 
 
 def _dropped_meanwhile(name: TableName) -> TableReport:

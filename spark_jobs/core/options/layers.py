@@ -6,12 +6,12 @@ global > default.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.messages.errors import Refusal, UsageError
+from spark_jobs.core.messages.nearest import nearest
 from spark_jobs.core.messages.printable import shown
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.warning_codes import WarningCode
@@ -21,8 +21,6 @@ from spark_jobs.core.options.option import Layer
 from spark_jobs.core.values.model import TableName
 
 PROPERTY_PREFIX = "lakekeeper."
-#: So much of a name is compared with those that are known.
-_LONGEST_NAME = 100
 #: The properties of backup tables, which are no options.
 OWN_PROPERTIES = ("lakekeeper.run_id", "lakekeeper.source_table")
 
@@ -35,9 +33,7 @@ def check_names(values: Iterable[str], where: str) -> None:
     """
     for name in values:
         if name not in OPTIONS:
-            near = difflib.get_close_matches(str(name)[:_LONGEST_NAME], OPTIONS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"unknown option {shown(name)} in {where}{hint}")
+            raise UsageError(f"unknown option {shown(name)} in {where}{nearest(str(name), OPTIONS)}")
 
 
 def parse_option(name: str, value: Any, where: str) -> Any:
@@ -149,10 +145,7 @@ def _read_property(key: str, text: str) -> tuple[Any, str | None]:
     """Return what a table property sets, None if nothing; and why its own value does not count, None if it does."""
     name = key[len(PROPERTY_PREFIX) :]
     if name not in OPTIONS or not key.startswith(PROPERTY_PREFIX):
-        near = difflib.get_close_matches(name.lower()[:_LONGEST_NAME], OPTIONS, n=1)
-        return None, "there is no such option" + (
-            f"; did you mean {PROPERTY_PREFIX}{near[0]}?" if near else ""
-        )
+        return None, f"there is no such option{nearest(name.lower(), OPTIONS, PROPERTY_PREFIX)}"
     option = OPTIONS[name]
     if Layer.PROPERTY not in option.layers:  # guard: properties_of_the_table
         return None, f"a table property cannot set it; it can be set as: {option.setters()}"

@@ -124,6 +124,12 @@ def test_no_address_of_another_project_is_published(metadata, shown):
     assert re.findall(r"https?://\S+", text) == []
 
 
+def test_the_description_leads_to_nothing_that_a_package_index_does_not_have(metadata):
+    description = metadata.get_payload()
+    assert "make demo" in description
+    assert re.findall(r"\]\((?!#)[^)]*\)", description) == []
+
+
 def test_no_extra_puts_a_full_spark_beside_airflow(metadata):
     required = metadata.get_all("Requires-Dist")
     assert len(required) > 5
