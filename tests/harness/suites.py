@@ -156,6 +156,10 @@ LINT = {
     "import-linter": ("lint-imports", "--no-cache"),
     "mypy provider": _mypy("airflow-3.3", "lakekeeper_provider"),
     "mypy jobs": _mypy("spark-3.5", "spark_jobs"),
+    "workflows": (
+        *("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
+        ".github/workflows/tests.yml",
+    ),
     "mkdocs": ("mkdocs", "build", "--strict", "--quiet", "--site-dir", ".scratch/site"),
 }
 _ELSEWHERE = {"mkdocs": "docs"}
