@@ -58,6 +58,8 @@ TABLES = {
     "default.seen_cluster": 3,
     "hand_client.by_client": 1,
     "hand_cluster.by_cluster": 1,
+    "edge_client.on_client": 1,
+    "edge_cluster.on_cluster": 1,
 }
 
 
