@@ -1,4 +1,4 @@
-"""Kerberos: the command of `lakekeeper-hive-jobs` on an edge node without Airflow, by a configuration of Lakekeeper 0.0.6"""
+"""Kerberos: the command without Airflow on an edge node, by a configuration file of Lakekeeper 0.0.6, on YARN"""
 
 from __future__ import annotations
 
