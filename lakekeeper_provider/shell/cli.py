@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import argcomplete
 
@@ -88,14 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-class _Version(argparse.Action):
-    """Print the description, in its lines, and exit."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(program.description())
-        parser.exit()
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; ``-c`` may stand before or after the command."""
     parser = CommandParser(
@@ -105,7 +97,9 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-c", "--config-file", metavar="PATH", help="YAML configuration file")
-    parser.add_argument("--version", action=_Version, nargs=0, help="which package this is, and its version")
+    parser.add_argument(
+        "--version", action=program.Version, nargs=0, help="which package this is, and its version"
+    )
     verbs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for verb in VERBS:
         _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NoReturn
 
 from lakekeeper_provider import __version__
 
@@ -39,3 +41,12 @@ def description() -> str:
             f"lakekeeper {other} is installed here too, with a command of this name; {OWN_NAME} is ours"
         )
     return "\n".join(lines)
+
+
+class Version(argparse.Action):
+    """The option that prints the description, in its lines, and exits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it."""
+        print(description())
+        parser.exit()
