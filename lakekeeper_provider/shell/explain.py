@@ -81,7 +81,8 @@ def _all(entries: list[Entry]) -> list[str]:
 
 def _entries(page: str) -> Iterator[Entry]:
     """Return the rows of the tables whose first cell is a code."""
-    kind, heads = "", []
+    kind: str = ""
+    heads: list[str] = []
     for line in page.splitlines():
         heading, row = _HEADING.fullmatch(line), _ROW.fullmatch(line)
         kind = heading[1] if heading else kind
