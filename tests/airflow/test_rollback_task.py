@@ -54,7 +54,29 @@ def test_the_log_of_a_skipped_rollback_says_what_a_click_would_undo(spark, recor
     with pytest.raises(AirflowSkipException):
         rollback(record, FIRST)
     (run_id,) = spark.tables["sales.events"]
-    assert f"sales.events (3 files become 600 again) of run {run_id}" in logged(capfd, caplog)
+    assert f"sales.events (3 -> 600 files) of run {run_id}" in logged(capfd, caplog)
+
+
+def test_a_compaction_that_had_nothing_to_do_is_not_named_as_one_to_undo(spark, caplog, capfd):
+    """Its table has the same files as before, and another run may have compacted it."""
+    caplog.set_level(logging.INFO)
+    same = {"files": 1, "bytes": 9}
+    idle = {"table": "sales.events", "outcome": "nothing", "before": same, "after": same}
+    compaction = {
+        "schema_version": 1,
+        "verb": "compact",
+        "run_id": "r1",
+        "outcome": "nothing",
+        "tables": [idle],
+    }
+    recorded = RecordCompactionOperator(task_id="record", compaction=compaction).execute(
+        context(dag_run=FIRST)
+    )
+    with pytest.raises(AirflowSkipException):
+        rollback(recorded, FIRST)
+    shown = logged(capfd, caplog)
+    assert "undo its compaction: nothing was compacted" in shown
+    assert "1 -> 1 files" not in shown
 
 
 def test_a_rollback_task_that_is_new_in_an_old_dag_run_does_not_act(spark, record):
