@@ -13,6 +13,7 @@ from pathlib import Path
 
 from demo import dag_run, measure, report, steps, ui
 from demo.services import airflow_components, environments, machine, paths
+from demo.services.commands import command
 from demo.services.metastore import Metastore
 from demo.workspace import AIRFLOW, DAG, DEFAULT, SPARK, Workspace
 
@@ -69,7 +70,7 @@ FAILURES = (machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
 SUCCESS = """\
 Compacted: the same rows, in the same locations, in {files} files instead of {old_files}.
 
-  make up      the Airflow UI on these tables; make down stops it
+  The UI       {up}; {down} stops it
   Roll back    in the UI, clear only the task `rollback`: it undoes this run
   The DAG      example_dags/{dag}.py
   Your tables  docs/start/install.md, then docs/start/first-night.md
@@ -104,7 +105,7 @@ def _report_end(workspace: Workspace, problems: list[str]) -> int:
         print("\n".join(["error: the result is not as expected:", *problems]), file=sys.stderr)
         return 1
     workspace.completed.touch()
-    print(SUCCESS.format(files=13, old_files="2,000", dag=DAG))
+    print(SUCCESS.format(files=13, old_files="2,000", dag=DAG, up=command("up"), down=command("down")))
     return 0
 
 

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 
 from demo import airflow_server, steps
 from demo.services import airflow_components, environments, machine, paths
+from demo.services.commands import command
 from demo.services.ports import free_port, is_free
 from demo.services.processes import start_time, tail
 from demo.workspace import AIRFLOW, DEFAULT, SPARK, Workspace
@@ -60,7 +61,9 @@ def require_stopped(workspace: Workspace) -> None:
     """Raise UiRunning if the UI shows the tables of this workspace."""
     server = running_server()
     if server and workspace == DEFAULT:
-        raise UiRunning(f"the Airflow UI runs on these tables at {server.url}; stop it first: make down")
+        raise UiRunning(
+            f"the Airflow UI runs on these tables at {server.url}; stop it first: {command('down')}"
+        )
 
 
 def up() -> int:
@@ -69,7 +72,7 @@ def up() -> int:
         print(f"the UI already runs\n{login(server)}")
         return 0
     if not DEFAULT.completed.exists():
-        print("there are no tables to show yet; create them first: make demo", file=sys.stderr)
+        print(f"there are no tables to show yet; create them first: {command('demo')}", file=sys.stderr)
         return 1
     environments.ensure([AIRFLOW, SPARK])
     server = _start(PORT if is_free(PORT) else free_port())
@@ -110,7 +113,7 @@ def _wait_until_healthy(server: Server) -> bool:
 def login(server: Server) -> str:
     """Return the text with the address, the user and the password."""
     user, password = airflow_server.credentials(DEFAULT)
-    return f"\n  {server.url}\n  user {user}, password {password}\n\nmake down stops it."
+    return f"\n  {server.url}\n  user {user}, password {password}\n\n{command('down')} stops it."
 
 
 def down() -> int:

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from demo.services import environments, paths, pythons
+from demo.services.commands import command
 from demo.services.machine import MachineError
 
 
@@ -55,3 +56,10 @@ def test_what_no_python_here_fits_is_left_out(monkeypatch, offered, tmp_path):
     assert environments.lacks("airflow-2.11") == "Python 3.10 to 3.12"
     with pytest.raises(MachineError, match=r"airflow-2\.11 needs Python 3\.10 to 3\.12"):
         environments.build("airflow-2.11")
+
+
+def test_without_make_a_command_is_named_that_is_there(monkeypatch, tmp_path):
+    assert command("up") == "make up"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3.12")
+    assert command("up") == "python3.12 -m demo.ui up"
