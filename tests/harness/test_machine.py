@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from demo.services import environments, locks, machine, paths
+from tests.cluster import jars
 from tests.harness import needs
 from tests.harness.suites import SUITES
 
@@ -122,3 +123,28 @@ def test_a_compiler_without_headers_is_not_enough(monkeypatch, tmp_path):
     compiler.chmod(0o755)
 
     assert ("stdlib.h", "libc6-dev") in machine.missing_to_compile()
+
+
+def test_what_is_left_out_is_said_at_once_with_what_changes_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(jars, "HOME", tmp_path)
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(environments.java, "current", lambda: 17)
+    said = needs.left_out(SUITES)
+    first, second = said.splitlines()
+    assert first.startswith("left out here: ")
+    for left in (
+        "spark 3.3 smoke (Python 3.10 to 3.11)",
+        "airflow 2.11 (Python 3.10 to 3.12",
+        "cluster (mvn",
+    ):
+        assert left in first
+    assert "the pages in a browser (chromium, chromedriver)" in first
+    assert second.startswith("to run them too: on Debian and Ubuntu: apt-get install maven")
+    assert "chromium chromium-driver; on the PATH: " in second
+
+
+def test_where_nothing_is_missing_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(needs, "of_suite", lambda _: [])
+    monkeypatch.setattr(needs, "_browser", lambda: [])
+    assert needs.left_out(SUITES) == ""
