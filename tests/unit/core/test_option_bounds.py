@@ -285,7 +285,7 @@ def test_a_property_does_not_switch_a_dry_run_of_the_configuration_off() -> None
 @pytest.mark.parametrize("key", ["lakekeeper.enable", "LAKEKEEPER.ENABLED", "Lakekeeper.enabled"])
 def test_a_property_with_another_name_is_named_with_the_right_one(key: str) -> None:
     (text,) = read_properties({key: "false"}, TABLE).ignored
-    assert "did you mean lakekeeper.enabled?" in text
+    assert "did you mean 'lakekeeper.enabled'?" in text
 
 
 def test_the_properties_of_backup_tables_are_no_options() -> None:
