@@ -161,10 +161,11 @@ def packaging() -> bytes:
 
 def build(name: str) -> None:
     """Create or update an environment of its own."""
-    python = _interpreter(name)
+    version, python = _chosen(name)
     uv.print_progress(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
     _remove_extension_stamps(name)
-    if not paths.env_python(name).exists():
+    # One of another Python is made anew: it would stay what it is.
+    if not (paths.env_dir(name) / "lib" / pythons.named(version)).exists():
         uv.run("venv", "--clear", "--python", python, paths.env_dir(name))
     uv.run("pip", "sync", locks.hashes(), "--python", paths.env_python(name), locks.lock_file(name))
     if SPECS[name].project:
@@ -184,11 +185,11 @@ def _write_command(name: str) -> None:
     command.chmod(0o755)
 
 
-def _interpreter(name: str) -> str:
+def _chosen(name: str) -> tuple[pythons.Version, str]:
     chosen = SPECS[name].python()
     if chosen is None:
         raise MachineError(f"{name} needs {lacks(name)}, and there is none on the PATH")
-    return chosen[1]
+    return chosen
 
 
 def _pinned(name: str) -> int:
@@ -208,16 +209,8 @@ def extend(name: str) -> None:
         f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{install_target(name)}, compiled here"
     )
     target = ("--python", str(paths.env_python(install_target(name))))
-    command = [
-        str(uv.PROGRAM),
-        "pip",
-        "install",
-        locks.hashes(),
-        *target,
-        "--no-deps",
-        "-r",
-        str(locks.lock_file(name)),
-    ]
+    pinned = ("--no-deps", "-r", str(locks.lock_file(name)))
+    command = [str(uv.PROGRAM), "pip", "install", locks.hashes(), *target, *pinned]
     # Tests need no fast code, and without optimization it compiles in a fraction of the time.
     environ = {**os.environ, **package_index.uv_settings(), "CFLAGS": "-O0 -g0"}
     done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True)

@@ -58,6 +58,17 @@ def test_what_no_python_here_fits_is_left_out(monkeypatch, offered, tmp_path):
         environments.build("airflow-2.11")
 
 
+@pytest.mark.parametrize(("there", "made"), [("python3.11", True), ("python3.12", False)])
+def test_an_environment_of_another_python_is_made_anew(monkeypatch, tmp_path, there, made):
+    monkeypatch.setattr(paths, "ENVS", tmp_path)
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1))
+    (paths.env_dir("bench") / "lib" / there).mkdir(parents=True)
+    asked = []
+    monkeypatch.setattr(environments.uv, "run", lambda *words: asked.append(words[0]))
+    environments.build("bench")
+    assert ("venv" in asked) == made
+
+
 def test_without_make_a_command_is_named_that_is_there(monkeypatch, tmp_path):
     assert command("up") == "make up"
     monkeypatch.setenv("PATH", str(tmp_path))
