@@ -45,8 +45,10 @@ def message(
         overdue: tables that have waited in so many nights that a person should look at them
     """
     problems, reasons = night.problems(overdue), []
-    if problems:
-        reasons.append(f"{len(problems)} {'table needs' if len(problems) == 1 else 'tables need'} a look")
+    # One of the lines stands for all tables that are not listed.
+    count = len(problems) + max(night.not_listed - 1, 0)
+    if count:
+        reasons.append(f"{count:,} {'table needs' if count == 1 else 'tables need'} a look")
     if failed:
         reasons.append(f"{', '.join(failed)} failed")
     if backlog.grows:
@@ -76,9 +78,7 @@ def notify(
     Args:
         notifiers: notifiers of Airflow, such as ``SmtpNotifier``, or functions that take a context like callbacks
     """
-    if found is None:
-        return False
-    if notifiers is None:
+    if found is None or notifiers is None:
         return False
     each: Iterable[Any] = (
         [notifiers] if callable(notifiers) or not isinstance(notifiers, Iterable) else notifiers

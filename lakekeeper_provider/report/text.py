@@ -36,15 +36,17 @@ def render(report: Report, *, phases: bool = True) -> str:
 def _tables(report: Report) -> list[str]:
     """Return one line for each table. Those of a database in which a cleanup had nothing to do are counted."""
     cleanup = report.verb == CLEANUP
-    quiet = [table for table in report.tables if cleanup and len(report.tables) > 1 and _is_quiet(table)]
+    several = cleanup and len(report.tables) > 1
+    shown = [table for table in report.tables if not (several and _is_quiet(table))]
+    quiet = len(report.tables) - len(shown)
     header = (
         "table",
         "outcome",
         *(("files deleted", "bytes deleted") if cleanup else ("files", "bytes")),
         "note",
     )
-    rows = [header, *(_row(table, deleted=cleanup) for table in report.tables if table not in quiet)]
-    counted = f"{len(quiet)} table{'' if len(quiet) == 1 else 's'} with nothing to delete"
+    rows = [header, *(_row(table, deleted=cleanup) for table in shown)]
+    counted = f"{quiet} table{'' if quiet == 1 else 's'} with nothing to delete"
     return [*(report_units.grid(rows) if rows[1:] else ()), *([counted] if quiet else [])]
 
 

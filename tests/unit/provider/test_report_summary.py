@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from lakekeeper_provider.events.notify import message
 from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report.backlog import Backlog
 from lakekeeper_provider.report.overview import Overview
 from tests.airflow.support import TaskInstance
 from tests.unit.provider.test_report import analysis, parsed, table, unit
@@ -68,6 +70,9 @@ def test_a_large_analysis_tells_of_the_tables_that_have_failed_and_of_what_all_o
     assert (night.held_bytes, night.held_line.split()[0]) == ((5000 + failed) * 10, str(5000 + failed))
     told = "sales.broken_0: failed: disk full" if failed == 1 else f"{failed} more tables"
     assert any(line.startswith(told) for line in night.problems())
+    found = message(night, Backlog([]))
+    assert found is not None
+    assert found["subject"].startswith(f"lakekeeper: {failed:,} table")
 
 
 @pytest.mark.parametrize("uri", [None, "hdfs://nn/r.json"])
