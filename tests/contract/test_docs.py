@@ -13,7 +13,7 @@ import pytest
 
 from demo import drawings, screenshot
 from lakekeeper_provider.options import config
-from lakekeeper_provider.shell.cli import build_parser
+from lakekeeper_provider.shell.parsers import build_parser
 from spark_jobs.core.options.arguments import parse
 from tests.contract.doc_blocks import PAGES, ROOT, Block, blocks
 

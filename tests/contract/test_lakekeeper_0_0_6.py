@@ -14,13 +14,13 @@ import pytest
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.shell import cli
+from lakekeeper_provider.shell import parsers, spark_command
 
 KNOWN = json.loads((Path(__file__).parent / "golden" / "lakekeeper_0.0.6.json").read_text())
 
 
 def _flags(argv, settings):
-    return cli.job_flags(cli.build_parser().parse_args(argv), settings)
+    return spark_command.job_flags(parsers.build_parser().parse_args(argv), settings)
 
 
 @pytest.mark.parametrize("line", KNOWN["lines"], ids=lambda line: " ".join(line["argv"]))
@@ -37,7 +37,7 @@ def test_a_command_line(line, capsys):
 def test_the_configuration_file_may_stand_before_or_after_the_verb(place):
     option, verb = ["--config-file", "lakekeeper.yaml"], ["compact", "-t", "mydb.events"]
     argv = [*option, *verb] if place == "before" else [*verb, *option]
-    assert cli.build_parser().parse_args(argv).config_file == "lakekeeper.yaml"
+    assert parsers.build_parser().parse_args(argv).config_file == "lakekeeper.yaml"
 
 
 @pytest.mark.parametrize("file", KNOWN["files"], ids=lambda file: ", ".join(file["content"]))
@@ -51,8 +51,8 @@ def test_a_configuration_file(file):
 def test_the_section_for_spark_submit_becomes_the_same_words(tmp_path, caplog):
     known = KNOWN["spark_submit"]
     found = config.parse({"spark_submit": known["content"]})
-    arguments = cli.build_parser().parse_args(["compact", "-t", "mydb.events"])
-    command = cli.build_command(arguments, found, tmp_path)
+    arguments = parsers.build_parser().parse_args(["compact", "-t", "mydb.events"])
+    command = spark_command.build_command(arguments, found, tmp_path)
     pairs = list(pairwise(command))
     assert command[0] == known["words"][0]
     for flag, value in known["words"][1:]:

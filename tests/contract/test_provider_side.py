@@ -23,7 +23,7 @@ from lakekeeper_provider.report import report
 from lakekeeper_provider.report import summary as report_summary
 from lakekeeper_provider.report import text as report_text
 from lakekeeper_provider.report.report import TaskResult
-from lakekeeper_provider.shell import cli
+from lakekeeper_provider.shell import parsers, spark_command
 
 GOLDEN = Path(__file__).with_name("golden")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -94,10 +94,10 @@ def test_arguments_of_an_operator(case):
     "case", golden("flags.json"), ids=lambda case: f"{case['verb']} {len(case['options'])}"
 )
 def test_flags_of_the_command_line(case):
-    arguments = cli.build_parser().parse_args([case["verb"], *case["argv"]])
+    arguments = parsers.build_parser().parse_args([case["verb"], *case["argv"]])
     given = {key: getattr(arguments, key, None) for key in OPTIONS}
     assert {key: value for key, value in given.items() if value is not None} == case["options"]
-    assert sorted(cli.job_flags(arguments, Config())) == sorted(case["argv"])
+    assert sorted(spark_command.job_flags(arguments, Config())) == sorted(case["argv"])
 
 
 TASK_RESULTS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakekeeper_provider.options import config
-from lakekeeper_provider.shell import cli
+from lakekeeper_provider.shell import cli, parsers, spark_command
 from tests.unit.provider.config_files import config_file
 from tests.unit.provider.readme import README_COMMAND, README_SHOWN, README_YAML
 
@@ -30,8 +30,8 @@ def with_its_own_program(command: list[str]) -> list[str]:
 def test_the_yaml_of_lakekeepers_readme_gives_its_command(tmp_path):
     """Exactly the words that it shows, and the three settings of the YAML that it leaves out of the picture; but not
     Lakekeeper's own program, which would work without lease and journal."""
-    arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
-    command = cli.build_command(arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path)
+    arguments = parsers.build_parser().parse_args(["compact", "--table", "mydb.events"])
+    command = spark_command.build_command(arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path)
     command = with_its_own_program(command)
     assert command == README_COMMAND
     left_out = ["--executor-cores", "2", "--driver-memory", "2g"]
@@ -44,8 +44,8 @@ def test_the_yaml_of_lakekeepers_readme_gives_its_command(tmp_path):
 def test_the_yaml_as_far_as_the_readme_shows_it_gives_the_shown_command(tmp_path):
     hidden = ("executor_cores", "driver_memory", "extra_conf", "spark.yarn.kerberos")
     shown = "\n".join(line for line in README_YAML.splitlines() if not line.strip().startswith(hidden))
-    arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
-    command = cli.build_command(arguments, config.load(config_file(tmp_path, shown)), tmp_path)
+    arguments = parsers.build_parser().parse_args(["compact", "--table", "mydb.events"])
+    command = spark_command.build_command(arguments, config.load(config_file(tmp_path, shown)), tmp_path)
     assert with_its_own_program(command) == README_SHOWN
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lakekeeper_provider.options import config
-from lakekeeper_provider.shell import cli, generate
+from lakekeeper_provider.shell import cli, generate, spark_command
 
 ROOT = Path(cli.__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ ROOT = Path(cli.__file__).resolve().parents[2]
 def test_generated_config_is_valid_and_all_at_defaults(tmp_path):
     path = tmp_path / "lakekeeper.yaml"
     assert cli.main(["generate-config", "--output", str(path)]) == 0
-    assert cli.request_of(config.load(path)) is None
+    assert spark_command.request_of(config.load(path)) is None
 
 
 def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
