@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, cast
+from urllib.request import urlopen
 
+from airflow.configuration import conf
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import (
     AirflowException,
@@ -58,6 +62,7 @@ __all__ = [
     "Stats",
     "TriggerEvent",
     "XCom",
+    "airflow_health",
     "fail_on_usage_error",
     "has_failed",
     "pull_xcom",
@@ -65,6 +70,9 @@ __all__ = [
     "utcnow",
     "was_skipped",
 ]
+
+#: The page of Airflow 3 with the health of its components, and for how long it is waited for.
+_HEALTH, _SECONDS = "/api/v2/monitor/health", 10
 
 
 def has_failed(context: Context, task_id: str) -> bool:
@@ -103,6 +111,25 @@ def pull_xcom(ti: Any, key: str, source: Mapping[str, Any]) -> Any:
 def utcnow() -> datetime:
     """Return the current instant."""
     return datetime.now(timezone.utc)
+
+
+def airflow_health() -> dict[str, Any]:
+    """Return the health of Airflow's components, by their names.
+
+    Airflow 3 tells it by a page that asks for no login, on the server of the tasks; Airflow 2 by its database.
+
+    Raises:
+        OSError: nothing answers
+    """
+    if not AIRFLOW_V_3_0_PLUS:
+        from airflow.api.common.airflow_health import get_airflow_health
+
+        return get_airflow_health()
+    base = (conf.get("api", "base_url", fallback="") or "http://localhost:8080").rstrip("/")
+    server = conf.get("core", "execution_api_server_url", fallback="") or f"{base}/execution/"
+    address = re.sub(r"/execution/?$", _HEALTH, server)
+    with urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310 (the address is Airflow's own configuration)
+        return cast(dict[str, Any], json.load(answer))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ def get_provider_info() -> dict[str, Any]:
                     "lakekeeper_provider.operators.cleanup",
                     "lakekeeper_provider.operators.check",
                     "lakekeeper_provider.operators.history",
+                    "lakekeeper_provider.operators.doctor",
                 ],
             }
         ],

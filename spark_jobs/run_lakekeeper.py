@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 
-VERBS = ("analyze", "plan", "compact", "rollback", "cleanup", "history", "check", "forget")
+VERBS = ("analyze", "plan", "compact", "rollback", "cleanup", "history", "check", "forget", "doctor")
 USAGE = (
     "usage: spark-submit [options of Spark] run_lakekeeper.py VERB [options of the verb]\n\nverbs: "
     + ", ".join(VERBS)

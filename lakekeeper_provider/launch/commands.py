@@ -210,6 +210,11 @@ def redacted(command: Sequence[str]) -> list[str]:
     ]
 
 
+def redacted_text(text: str) -> str:
+    """Return a text of one line without what `redacted` masks in its words."""
+    return " ".join(redacted(text.split(" ")))
+
+
 def _without_credentials(word: str) -> str:
     """Mask passwords of URIs, and all that follows the first ``=`` behind the name of a credential."""
     name = _SECRET.search(word)

@@ -9,6 +9,8 @@ from lakekeeper_provider.options.parsers import Parser
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 FORGET, CHECK, PLAN = "forget", "check", "plan"
+#: The verb that works on no tables, and has no options of theirs.
+DOCTOR = "doctor"
 VERBS = (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 #: The layers that may set an option, by the names that the jobs give them.
 SECTION_OF_A_TABLE, BY_PLAN = "section of a table", "plan"

@@ -49,6 +49,7 @@ class Report:
     phases: Mapping[str, float]
     namenode_calls: int | None = None
     namenode_calls_per_second: float | None = None
+    checks: tuple[Any, ...] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -127,6 +128,7 @@ def parse(content: str | bytes, verb: str) -> Report:
         phases=data.get("phases") or {},
         namenode_calls=data.get("namenode_calls"),
         namenode_calls_per_second=data.get("namenode_calls_per_second"),
+        checks=None if data.get("checks") is None else tuple(data["checks"]),
     )
 
 

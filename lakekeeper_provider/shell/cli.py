@@ -17,7 +17,8 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import commands
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options import config
-from lakekeeper_provider.shell import explain, generate, job, program, spark_command
+from lakekeeper_provider.options.option import DOCTOR
+from lakekeeper_provider.shell import doctor, explain, generate, job, program, spark_command
 from lakekeeper_provider.shell.parsers import build_parser
 
 
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.command == explain.COMMAND:
             return explain.run(arguments, generate.documentation())
+        if arguments.command == DOCTOR:
+            return doctor.run(arguments)
         return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)
     except UsageError as error:
         print(f"{program.name()}: error: {error}", file=sys.stderr)

@@ -7,7 +7,7 @@ import re
 from typing import NoReturn
 
 from lakekeeper_provider.exceptions import nearest
-from lakekeeper_provider.options.option import VERBS
+from lakekeeper_provider.options.option import DOCTOR, VERBS
 from lakekeeper_provider.shell import explain
 from lakekeeper_provider.shell.generate import COMMANDS
 
@@ -25,6 +25,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
-        known = (*VERBS, *COMMANDS, explain.COMMAND)
+        known = (*VERBS, DOCTOR, *COMMANDS, explain.COMMAND)
         text = f"there is no command {found[1]!r}{nearest(found[1], known)}" if found else message
         super().error(text)

@@ -19,7 +19,7 @@ from lakekeeper_provider.options.option import (
     Option,
 )
 from lakekeeper_provider.options.parsers import Parser, integer
-from lakekeeper_provider.shell import explain, generate, program
+from lakekeeper_provider.shell import doctor, explain, generate, program
 from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
 
 _HELP = {
@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for verb in VERBS:
         _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)
+    doctor.add_command(verbs)
     generate.add_commands(verbs)
     explain.add_command(verbs)
     return parser

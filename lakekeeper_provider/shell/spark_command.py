@@ -12,7 +12,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import bundle, commands, request
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import OPTIONS, parse_options
-from lakekeeper_provider.options.option import CLEANUP
+from lakekeeper_provider.options.option import CLEANUP, DOCTOR
 from lakekeeper_provider.options.retention import check_retention
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
@@ -76,6 +76,8 @@ def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings:
         return ["--location", location]
     named = (arguments.table, arguments.tables, arguments.database)
     if not any(name is not None for name in named):
+        if settings.selection is None and arguments.command == DOCTOR:
+            return []
         if settings.selection is None:
             raise UsageError(
                 "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"

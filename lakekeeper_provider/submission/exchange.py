@@ -52,6 +52,15 @@ class Exchange:
         self._fs.makedirs(self._directory, exist_ok=True)
         self._fs.pipe_file(self._request, content)
 
+    def probe(self) -> None:
+        """Write a file where the request will be, read it, and remove it. Raise what prevents that."""
+        content = b"{}"
+        self.write_request(content)
+        read = _bytes(self._fs, self._request)
+        self.remove_request()
+        if read != content:
+            raise UsageError(f"what was written to {self.request} cannot be read back")
+
     def read_report(self) -> bytes | None:
         """Return the report, or None where the job left none.
 

@@ -55,11 +55,13 @@ class Ended:
     Args:
         uri: where the report is kept, if it is
         failure: how the process failed, although there is a report
+        by_file: the report was where it is exchanged, and not only on the driver's standard output
     """
 
     report: Report
     uri: str | None
     failure: ProcessFailure | None
+    by_file: bool = True
 
 
 class SubmissionRunner:
@@ -83,7 +85,17 @@ class SubmissionRunner:
         self._line = ReportLine()
         self._driver_log = DriverLog(operator.log)
         self._environment: DriverEnvironment | None = None
+        self._by_file = True
         self._killed = False
+
+    def target(self) -> SparkTarget:
+        """Return where the job would be submitted to.
+
+        Raises:
+            AirflowException: there is no such connection
+        """
+        arguments = commands.submit_arguments(self._own, self._spark, str(bundle.job_script(self._verb)))
+        return SparkSubmitter(self._operator, arguments, iter).target()
 
     def run(self, submission: Submission, context: Context) -> Ended:
         """Run spark-submit until the job has ended.
@@ -106,7 +118,8 @@ class SubmissionRunner:
                 raise
             finally:
                 self._remove_request(exchange)
-        return Ended(answer, exchange.lasting_report, self._failure(submitter, error))
+        failure = self._failure(submitter, error)
+        return Ended(answer, exchange.lasting_report, failure, self._by_file)
 
     def kill(self) -> None:
         """Kill the job; ``run``, which continues after that, raises."""
@@ -250,8 +263,11 @@ class SubmissionRunner:
     def _content(self, exchange: Exchange) -> bytes | str | None:
         """Return the report file, or what a driver in client mode has printed of it, or None."""
         try:
-            return exchange.read_report() or self._line.content
+            content = exchange.read_report()
+            self._by_file = bool(content)
+            return content or self._line.content
         except Exception as error:
+            self._by_file = False
             message = f"the job has ended, and its report {exchange.report} cannot be read: {error}"
             if self._line.content is None:
                 raise AirflowException(message) from error

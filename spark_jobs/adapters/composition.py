@@ -14,6 +14,7 @@ from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.adapters.spark.sessions import beside
+from spark_jobs.adapters.spark.surroundings import SparkSurroundings
 from spark_jobs.core.rules.eligibility import READING_SETTINGS
 from spark_jobs.core.values.other_writers import STAGING_SETTING, staging_names
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
@@ -46,6 +47,11 @@ def live_services(spark: SparkSession) -> Services:
 def tracking_url(spark: SparkSession) -> str | None:
     """Return the URL of the application's page in YARN's ResourceManager; None if there is none."""
     return application_page(spark)
+
+
+def surroundings(spark: SparkSession) -> SparkSurroundings:
+    """Return what the verb `doctor` asks of a driver, besides its services."""
+    return SparkSurroundings(spark)
 
 
 def make_calls_cheap(spark: SparkSession) -> None:

@@ -169,6 +169,75 @@ class FileRewriter(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class Versions:
+    """The programs of a driver, and where it runs.
+
+    Attributes:
+        home: the directory of Spark.
+        master: as Spark has it, such as `yarn`.
+        host: the name of the machine.
+    """
+
+    spark: str
+    home: str
+    java: str
+    python: str
+    master: str
+    deploy_mode: str
+    host: str
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """How the account of a driver is known to the services of the cluster.
+
+    Attributes:
+        secured: Hadoop's configuration asks for Kerberos.
+        account: as Hadoop's client has it.
+        valid: there is a ticket, or a login by keytab.
+        ends: when the ticket ends; None if it is not known.
+        by_keytab: the driver logs in again by itself.
+        tokens: the number of delegation tokens.
+    """
+
+    secured: bool
+    account: str
+    valid: bool = False
+    ends: datetime | None = None
+    by_keytab: bool = False
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class MetastoreVersions:
+    """The version of Spark's client of the metastore, and of the server; None if it is not known, with the reason."""
+
+    client: str
+    server: str | None
+    unknown: str | None = None
+
+
+class Surroundings(Protocol):
+    """What the verb `doctor` asks of the driver besides the ports of the other verbs. Each method may raise OSError."""
+
+    def versions(self) -> Versions: ...
+    def executors(self, seconds: float) -> Mapping[tuple[str, str], int]:
+        """Run some tasks, and return the number of them by host and version of Python.
+
+        Raises:
+            LakekeeperError: no executor has run them within this time, or Python does not run there.
+        """
+
+    def ticket(self) -> Ticket: ...
+    def metastore_versions(self) -> MetastoreVersions: ...
+    def safe_mode(self, path: str) -> bool:
+        """Tell whether the NameNode of a path refuses writes. Other file systems never do."""
+
+    def check_access(self, path: str) -> None:
+        """Raise PermissionError if the account may not list, change and enter a directory."""
+
+
 class Clock(Protocol):
     """Time, and work in the background."""
 

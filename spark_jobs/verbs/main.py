@@ -9,19 +9,26 @@ import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from spark_jobs import __version__
-from spark_jobs.adapters.composition import spark_services, start_spark, tracking_url
-from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.adapters.composition import spark_services, start_spark, surroundings, tracking_url
+from spark_jobs.core.messages.errors import LakekeeperError, UsageError, in_one_line
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
+from spark_jobs.core.options.option import DOCTOR
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.doctor import examine, spark_failed
 from spark_jobs.verbs.runner import keep_lines_printable, run
 
 log = logging.getLogger("lakekeeper")
+
+
+class SparkFailed(LakekeeperError):
+    """Spark does not start: nothing was done."""
 
 
 def main(verb: str, argv: Sequence[str], description: str) -> int:
@@ -34,19 +41,38 @@ def main(verb: str, argv: Sequence[str], description: str) -> int:
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
         began = time.monotonic()
-        spark = start_spark(f"lakekeeper {verb}")
+        spark = _started(verb)
         _show(tracking_url(spark))
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
         try:
-            run(services, invocation, report)
+            if verb == DOCTOR:
+                examine(services, surroundings(spark), invocation, report, _unshown if nonce else print)
+            else:
+                run(services, invocation, report)
         finally:
             _publish(report, nonce, invocation, services)
             spark.stop()
     except UsageError as error:
         report.error, report.usage = str(error), True
         _publish(report, nonce, invocation, None)
+    except SparkFailed as error:
+        report.error = str(error)
+        report.checks = spark_failed(str(error)) if verb == DOCTOR else None
+        _publish(report, nonce, invocation, None)
     return report.exit_code
+
+
+def _started(verb: str) -> Any:
+    try:
+        return start_spark(f"lakekeeper {verb}")
+    except Exception as error:
+        log.debug("Spark does not start", exc_info=error)
+        raise SparkFailed(f"Spark does not start: {in_one_line(error)}") from error
+
+
+def _unshown(_: str) -> None:
+    """Show nothing: the caller of the job shows its report."""
 
 
 def _show(tracking_url: str | None) -> None:

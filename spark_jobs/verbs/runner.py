@@ -52,7 +52,7 @@ def run(
     report.by_name = not invocation.database
     report.complete = False
     try:
-        job = _job(services, invocation, show)
+        job = job_of(services, invocation, show)
         report.by_name = not job.invocation.database
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, verb):
@@ -98,7 +98,7 @@ def _tasks(job: Job, verb: Verb) -> Iterator[tuple[str, Callable[[], Sequence[Ta
         yield str(name), partial(_work_on_table, job, verb, name)
 
 
-def _job(services: Services, invocation: Invocation, show: Callable[[str], None]) -> Job:
+def job_of(services: Services, invocation: Invocation, show: Callable[[str], None]) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
     path = invocation.config_file
     file = parse_config(_read(services, path), path) if path else Configuration()
@@ -156,7 +156,7 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
     if not job.services.metastore.table_exists(name):
         if job.invocation.database:
             return [_dropped_meanwhile(name)]
-        near = _nearest(job, name)
+        near = nearest_name(job, name)
         raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{near}{hint(job)}")
     try:
         return [verb.of_table(job, name)]
@@ -171,7 +171,7 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
         return [_dropped_meanwhile(name)]
 
 
-def _nearest(job: Job, name: TableName) -> str:
+def nearest_name(job: Job, name: TableName) -> str:
     """Return a hint at the table or the database that was meant; nothing if the metastore does not answer."""
     metastore = job.services.metastore
     try:

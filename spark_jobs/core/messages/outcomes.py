@@ -97,6 +97,19 @@ class TableOutcome(_Outcome):
     )
 
 
+class CheckOutcome(_Outcome):
+    """The outcome of one check of the verb `doctor`."""
+
+    GOOD = ("good", "It is as the jobs need it.")
+    ADVICE = ("advice", "The jobs run as it is; something is better done otherwise.", "See its action.")
+    BAD = ("bad", "Jobs fail, or will fail.", "See its action.")
+    NOT_ASKED = (
+        "not-asked",
+        "The check can be made elsewhere only, or needs what an earlier one has not found: it counts neither as good"
+        " nor as bad.",
+    )
+
+
 class JobOutcome(_Outcome):
     """The outcome of a job, and its exit code: the most serious one of its tables' outcomes."""
 

@@ -15,7 +15,17 @@ from spark_jobs import __version__
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.printable import shortened, shown
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Level, Option
+from spark_jobs.core.options.option import (
+    CHECK,
+    CLEANUP,
+    COMPACT,
+    DOCTOR,
+    FORGET,
+    HISTORY,
+    ROLLBACK,
+    Level,
+    Option,
+)
 from spark_jobs.core.options.parsers import number
 from spark_jobs.core.values.layout import check_run_id
 
@@ -90,7 +100,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     given = vars(_parser(verb, description).parse_args(argv))
     given.pop("report_nonce", None)  # `report_nonce` reads it
     chosen = any(name in given for name in _SELECTIONS)
-    if not chosen and (verb in _NAMED or "config_file" not in given):
+    if not chosen and verb != DOCTOR and (verb in _NAMED or "config_file" not in given):
         raise UsageError(
             _NOTHING_NAMED if verb in _NAMED else f"{_NOTHING_NAMED}, or a file that names them (-c)"
         )

@@ -11,6 +11,8 @@ from spark_jobs.core.options.parsers import SWITCH, Parser, one_of
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 FORGET, CHECK, PLAN = "forget", "check", "plan"
+#: The verb that works on no tables, and has no options of theirs.
+DOCTOR = "doctor"
 VERBS = (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 
 

@@ -24,6 +24,15 @@ def is_leftover_of(path: str, locations: Collection[str]) -> bool:
     return match is not None and (match["of"] in locations or parent(path) in locations)
 
 
+def is_backup_name(name: str, prefix: str) -> bool:
+    """Tell whether a table is named like a backup table of that program.
+
+    Args:
+        prefix: the option `backup_prefix`.
+    """
+    return bool(re.fullmatch(rf"{re.escape(prefix)}_.+_\d{{8}}_\d{{6}}", name))
+
+
 def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
     """Raise Refusal for a backup table of Lakekeeper 0.0.6: what it reads may be the only copy.
 
@@ -34,7 +43,7 @@ def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
         prefix: the option `backup_prefix`.
     """
     name = TableName.parse(table)
-    if re.fullmatch(rf"{re.escape(prefix)}_.+_\d{{8}}_\d{{6}}", name.table):  # guard: legacy_backup_names
+    if is_backup_name(name.table, prefix):  # guard: legacy_backup_names
         raise Refusal(
             RefusalCode.LEGACY_BACKUP,
             f"{name} is named like a backup table of Lakekeeper 0.0.6, which may read the directories of another table."

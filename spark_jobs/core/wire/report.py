@@ -13,6 +13,7 @@ from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.health import Health
 from spark_jobs.core.values.amount import Amount
+from spark_jobs.core.wire.checks import Check
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
@@ -221,6 +222,7 @@ class Report:
     tables: list[TableReport] = field(default_factory=list)
     phases: Mapping[str, float] = field(default_factory=dict)
     namenode_calls: int = 0
+    checks: Sequence[Check] | None = None
 
     @property
     def namenode_calls_per_second(self) -> float | None:
@@ -236,6 +238,9 @@ class Report:
         """
         if self.usage:
             return JobOutcome.USAGE
+        if self.checks is not None:
+            wrong = self.error or any(check.is_bad for check in self.checks)
+            return JobOutcome.FAILED if wrong else JobOutcome.DONE
         if any(table.is_unsafe for table in self.tables):
             return JobOutcome.UNSAFE
         outcomes = {t.outcome for t in self.tables if t.outcome != TableOutcome.REFUSED or self._counts(t)}
@@ -266,6 +271,7 @@ class Report:
             "namenode_calls": self.namenode_calls,
             "namenode_calls_per_second": self.namenode_calls_per_second,
             "tables": [t.to_json() for t in self.tables],
+            **({} if self.checks is None else {"checks": [check.to_json() for check in self.checks]}),
         }
 
     def summary_line(self, nonce: str | None = None) -> str:

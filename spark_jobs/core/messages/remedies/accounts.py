@@ -25,13 +25,15 @@ def not_writable(directory: str, owner: str, user: str, *, with_content: bool) -
     )
 
 
+def home_command(user: str) -> str:
+    """Return how the home of an account is made, in which HDFS makes its trash."""
+    home = word(f"/user/{user}")
+    return f"make its home as the superuser (hdfs dfs -mkdir -p {home}, then hdfs dfs -chown {word(user)} {home})"
+
+
 def no_trash(user: str, target: str, run_id: str) -> str:
     """Return what a person does where HDFS cannot make the trash of an account."""
-    home = word(f"/user/{user}")
-    text = (
-        f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p {home}, then hdfs dfs -chown"
-        f" {word(user)} {home}), or use --skip-trash to delete permanently"
-    )
+    text = f"If {user} has no trash, {home_command(user)}, or use --skip-trash to delete permanently"
     if verbs.is_dropped(target):
         return text
     return f"{text}. Until then `{verbs.rollback(target, run_id)}` restores the originals"

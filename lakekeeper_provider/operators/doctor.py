@@ -1,0 +1,99 @@
+"""Say what is wrong between a worker and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lakekeeper_provider.compat import AirflowException, AirflowFailException, Context
+from lakekeeper_provider.doctor import driver, machine
+from lakekeeper_provider.doctor.checks import BAD, Check, is_bad, summary
+from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.launch import request
+from lakekeeper_provider.operators import worker_checks
+from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option import DOCTOR
+from lakekeeper_provider.options.parsers import given
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.submission.submission import Submission, SubmissionRunner
+
+
+class DoctorOperator(LakekeeperOperator):
+    """Check what is between this worker and the tables: versions, ticket, triggerer, Spark, metastore, HDFS, rights.
+
+    Changes nothing. Each check is a line of the log: what was tried, what was found, and what to do. A bad one fails
+    the task without a retry. The XCom has the checks. Without a table it looks at no directories. See
+    ``LakekeeperOperator`` for the other arguments.
+    """
+
+    verb = DOCTOR
+    ui_color = "#e6ecf1"
+
+    def selection(self) -> Selection:
+        """Return the selected tables, which may be none."""
+        if all(given(each) is None for each in (self.table, self.tables, self.database)):
+            return Selection()
+        return super().selection()
+
+    def run_job(self, context: Context) -> dict[str, Any]:
+        """Make all checks, show them, and fail if any is bad."""
+        checks: list[Check] = []
+        for check in self._checks(context):
+            checks.append(check)
+            for line in check.lines():
+                self.log.info("%s", line)
+        result = {
+            "schema_version": 1,
+            "verb": DOCTOR,
+            "outcome": "failed" if is_bad(checks) else "done",
+            "checks": [check.to_json() for check in checks],
+        }
+        self.log.info("%s", summary(checks))
+        if is_bad(checks):
+            self.push(result, context)
+            raise AirflowFailException(f"doctor: {summary(checks)}")
+        return result
+
+    def _checks(self, context: Context) -> Iterator[Check]:
+        desk = worker_checks.DESK
+        yield worker_checks.provider()
+        settings, configuration = machine.configuration(desk, given(self.config_file))
+        yield configuration
+        yield machine.ticket(desk, settings.spark_submit)
+        yield worker_checks.pool(self.pool)
+        yield worker_checks.triggerer()
+        if configuration.outcome == BAD:
+            yield driver.not_asked("the check configuration is bad")
+        else:
+            yield from self._of_driver(settings, context)
+
+    def _of_driver(self, settings: Config, context: Context) -> Iterator[Check]:
+        self._runner = SubmissionRunner(self, DOCTOR, settings.spark_submit)
+        try:
+            target = self._runner.target()
+        except (UsageError, AirflowException) as error:
+            yield driver.failed(str(error), "Correct the Spark connection: docs/start/install.md")
+            return
+        yield machine.spark_submit(worker_checks.DESK, target.spark_binary, (self.env_vars or {}).get("PATH"))
+        cluster = target.deploy_mode == "cluster"
+        directory = given(self.report_dir) or (settings.spark_submit.report_dir if cluster else None)
+        exchange = worker_checks.report_dir(directory, cluster=cluster)
+        yield exchange
+        if exchange.outcome == BAD:
+            yield driver.not_asked("the check report_dir is bad")
+            return
+        yield from self._ask(settings, context)
+
+    def _ask(self, settings: Config, context: Context) -> Iterator[Check]:
+        built = request.build_request(settings, self.arguments())
+        assert self._runner is not None  # noqa: S101 (it was made above)
+        try:
+            ended = self._runner.run(Submission(self.selection(), built, {}), context)
+            checks = driver.of_report(ended.report)
+        except (AirflowException, ReportError) as error:
+            yield driver.failed(str(error))
+            return
+        yield from checks
+        if ended.uri and not ended.by_file:
+            yield worker_checks.one_sided(ended.uri)

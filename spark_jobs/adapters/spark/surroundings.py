@@ -1,0 +1,147 @@
+"""What surrounds the driver: versions, executors, ticket, the metastore's version and rights. For the verb `doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.hadoop.java_errors import is_java_error, java_errors, root_cause
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
+
+#: More tasks than this would only be more of the same.
+_MOST_TASKS = 16
+_GROUP = "lakekeeper doctor"
+_CLIENT_VERSION, _CLIENT_JARS = "spark.sql.hive.metastore.version", "spark.sql.hive.metastore.jars"
+_BUILT_IN = "builtin"
+
+
+class SparkSurroundings:
+    """Asks the driver's JVM, and its executors."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._context: Any = spark.sparkContext
+        self._jvm: Any = spark._jvm
+        self._conf = self._context._jsc.hadoopConfiguration()
+
+    def versions(self) -> Versions:
+        """Return the programs of this driver."""
+        return Versions(
+            spark=self._spark.version,
+            home=os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent),
+            java=str(self._jvm.java.lang.System.getProperty("java.version")),
+            python=platform.python_version(),
+            master=str(self._context.master),
+            deploy_mode=self._context.getConf().get("spark.submit.deployMode", "client"),
+            host=socket.gethostname(),
+        )
+
+    def executors(self, seconds: float) -> Mapping[tuple[str, str], int]:
+        """Run some tasks, and return the number of them by host and version of Python."""
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(self._ask_executors)
+            try:
+                return Counter(asked.result(seconds))
+            except TimeoutError:
+                self._context.cancelJobGroup(_GROUP)
+                raise LakekeeperError(f"no executor has run a task within {seconds:.0f} s") from None
+            except Exception as error:
+                if not is_java_error(error):
+                    raise
+                raise LakekeeperError(_reason_of_task(str(error))) from None
+
+    def _ask_executors(self) -> list[tuple[str, str]]:
+        self._context.setJobGroup(_GROUP, "ask the executors for their Python", interruptOnCancel=True)
+        tasks = min(_MOST_TASKS, max(2, self._context.defaultParallelism))
+        # A lambda travels by its value: the executors need not have this module.
+        about = self._context.parallelize(range(tasks), tasks).map(
+            lambda _: (__import__("socket").gethostname(), __import__("platform").python_version())
+        )
+        return [(str(host), str(python)) for host, python in about.collect()]
+
+    def ticket(self) -> Ticket:
+        """Return how Hadoop's client knows the account."""
+        groups = self._jvm.org.apache.hadoop.security.UserGroupInformation
+        with java_errors("cannot find out the current user"):
+            user = groups.getCurrentUser()
+            return Ticket(
+                secured=bool(groups.isSecurityEnabled()),
+                account=str(user.getUserName()),
+                valid=bool(user.hasKerberosCredentials()),
+                ends=self._end_of_ticket(user),
+                by_keytab=bool(groups.isLoginKeytabBased()),
+                tokens=int(user.getCredentials().numberOfTokens()),
+            )
+
+    def _end_of_ticket(self, user: Any) -> datetime | None:
+        """Return when the ticket ends; None if it is not known: no public method of Hadoop's client tells."""
+        try:
+            ticket = self._invoke(user.getClass(), "getTGT", user)
+        except Exception as error:
+            if not is_java_error(error):
+                raise
+            return None
+        return ticket and datetime.fromtimestamp(ticket.getEndTime().getTime() / 1000, timezone.utc)
+
+    def metastore_versions(self) -> MetastoreVersions:
+        """Return the versions of Spark's client of the metastore and of the server."""
+        conf = self._spark.conf
+        client, jars = conf.get(_CLIENT_VERSION), conf.get(_CLIENT_JARS, _BUILT_IN)
+        if jars != _BUILT_IN:
+            return MetastoreVersions(str(client), None, f"{_CLIENT_JARS} is {jars}")
+        try:
+            return MetastoreVersions(str(client), self._server_version())
+        except Exception as error:
+            if not is_java_error(error):
+                raise
+            return MetastoreVersions(str(client), None, " ".join(root_cause(error)))
+
+    def _server_version(self) -> str:
+        """Ask the metastore by Hive's own client, which has the call, and no method for it."""
+        hive = self._jvm.org.apache.hadoop.hive
+        own = hive.metastore.HiveMetaStoreClient(hive.conf.HiveConf(self._conf, self._conf.getClass()))
+        try:
+            calls = own.getClass().getDeclaredField("client")
+            calls.setAccessible(True)
+            return str(calls.get(own).getVersion())
+        finally:
+            own.close()
+
+    def _invoke(self, owner: Any, name: str, target: Any) -> Any:
+        new_array = self._context._gateway.new_array
+        method = owner.getDeclaredMethod(name, new_array(self._jvm.java.lang.Class, 0))
+        method.setAccessible(True)
+        return method.invoke(target, new_array(self._jvm.java.lang.Object, 0))
+
+    def safe_mode(self, path: str) -> bool:
+        """Tell whether the NameNode of a path refuses writes."""
+        if not path.startswith("hdfs:"):
+            return False
+        with java_errors(f"cannot ask for the safe mode of {path}"):
+            return bool(self._file_system(path).isInSafeMode())
+
+    def check_access(self, path: str) -> None:
+        """Raise PermissionError if the account may not list, change and enter a directory."""
+        every = self._jvm.org.apache.hadoop.fs.permission.FsAction.ALL
+        with java_errors(f"no access to {path}"):
+            self._file_system(path).access(self._jvm.org.apache.hadoop.fs.Path(path), every)
+
+    def _file_system(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path).getFileSystem(self._conf)
+
+
+def _reason_of_task(text: str) -> str:
+    """Return the reason in the error of a job: the last line before the stack of Java that holds one of Python."""
+    lines = [line.strip() for line in text.split("\n\tat ", 1)[0].splitlines() if line.strip()]
+    return f"a task on an executor has failed: {lines[-1]}" if lines else text
