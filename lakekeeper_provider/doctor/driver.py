@@ -19,6 +19,8 @@ from lakekeeper_provider.report.report import Report
 
 #: So many of the last lines are kept, and looked through for the reason of a failure.
 _KEPT = 200
+#: Seconds between the two signals that end a driver.
+_GRACE = 15
 _ERROR = re.compile(r"\berror\b|\b\w*(Error|Exception)\b", re.IGNORECASE)
 _OWN_ERROR = re.compile(r"^\w+\.py: error: ")
 _TRIED = "start a job by spark-submit"
@@ -60,29 +62,40 @@ def ask(command: Sequence[str], line: ReportLine, seconds: float, show: Callable
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
     kept: deque[str] = deque(maxlen=_KEPT)
-    ended = threading.Timer(seconds, _end, [process])
-    ended.start()
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _end(process)
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
     try:
         for each in line.without(_lines(process)):
             kept.append(each.rstrip("\n"))
             show(each)
         code = process.wait()
     finally:
-        late = not ended.is_alive()
-        ended.cancel()
+        timer.cancel()
         _end(process)
     if line.content:
         return of_report(report.parse(line.content, DOCTOR))
     why = (
-        f"it was ended after {seconds:.0f} s" if late else f"it ended with exit code {code}, without a report"
+        f"it was ended after {seconds:.0f} s"
+        if late.is_set()
+        else f"it ended with exit code {code}, without a report"
     )
     return [failed(f"{why}: {reason(kept)}")]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    """End the process and its children. Spark withdraws its application from YARN, if it is given the time."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, sign)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterable[str]:

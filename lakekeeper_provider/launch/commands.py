@@ -35,7 +35,9 @@ _DRIVER_PYTHON = ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")
 
 
 def selection_flags(selection: Selection) -> list[str]:
-    """Return the flags that select tables."""
+    """Return the flags that select tables; none for a selection of none, which ``doctor`` may have."""
+    if not selection.tables and not selection.database:
+        return []
     if selection.database:
         return ["--database", selection.database]
     if len(selection.tables) == 1:

@@ -21,8 +21,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
-VERBS = ("analyze", "compact", "rollback", "cleanup", "check", "history")
+VERBS = ("analyze", "compact", "rollback", "cleanup", "check", "history", "doctor")
 SIZES = {"before": {"files": 600, "bytes": 314572}, "after": {"files": 3, "bytes": 290012}}
+
+CHECK = {
+    "check": "hdfs",
+    "where": "driver",
+    "outcome": "good",
+    "tried": "read /",
+    "found": "it answers",
+    "action": None,
+}
 
 
 def value(argv, flag):
@@ -89,7 +98,22 @@ def history_row(run):
     }
 
 
+def doctor_report(plan):
+    checks = plan.get("checks", [CHECK])
+    outcome = "failed" if any(check["outcome"] == "bad" for check in checks or ()) else "done"
+    return {
+        "schema_version": 1,
+        "verb": "doctor",
+        "outcome": plan.get("outcome", outcome),
+        "error": plan.get("error"),
+        "tables": [],
+        "checks": checks,
+    }
+
+
 def report_of(verb, argv, request, plan):
+    if verb == "doctor":
+        return doctor_report(plan)
     selected = value(argv, "--table") or value(argv, "--tables")
     names = (
         selected.split(",") if selected else [f"{value(argv, '--database')}.{name}" for name in ("a", "b")]

@@ -10,6 +10,7 @@ from typing import Any
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.printable import shortened
 from spark_jobs.core.options.arguments import Invocation
+from spark_jobs.core.options.option import DOCTOR
 
 #: Sections for submitting and scheduling, which a job ignores.
 _IGNORED_SECTIONS = ("spark_submit", "windows", "hive_server")
@@ -45,11 +46,11 @@ class Configuration:
         """Return the invocation with the tables or the database of the file, if the command line names nothing.
 
         Raises:
-            UsageError: the file names nothing either.
+            UsageError: the file names nothing either, and the verb works on tables.
         """
         if invocation.tables or invocation.database or invocation.location or invocation.plan:
             return invocation
-        if not self.tables and not self.database:
+        if not self.tables and not self.database and invocation.verb != DOCTOR:
             raise UsageError(
                 "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
                 " configuration file"

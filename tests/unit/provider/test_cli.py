@@ -31,7 +31,9 @@ def test_the_yaml_of_lakekeepers_readme_gives_its_command(tmp_path):
     """Exactly the words that it shows, and the three settings of the YAML that it leaves out of the picture; but not
     Lakekeeper's own program, which would work without lease and journal."""
     arguments = parsers.build_parser().parse_args(["compact", "--table", "mydb.events"])
-    command = spark_command.build_command(arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path)
+    command = spark_command.build_command(
+        arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path
+    )
     command = with_its_own_program(command)
     assert command == README_COMMAND
     left_out = ["--executor-cores", "2", "--driver-memory", "2g"]

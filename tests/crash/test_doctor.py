@@ -1,0 +1,290 @@
+"""What `doctor` says of a driver, each fault planted in the model; tests/cluster has the real ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from spark_jobs import __version__
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.options.arguments import parse
+from spark_jobs.core.rules.quota import Quota
+from spark_jobs.core.wire.report import Report
+from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
+from spark_jobs.verbs import doctor
+from tests.crash.model_tree import AUTHORITY, ME
+from tests.crash.process import acting_as
+from tests.crash.scenario import EVENTS, WAREHOUSE, build
+from tests.crash.simulated_cluster import SimulatedCluster
+
+ALL = [
+    *("report_dir", "spark", "executors", "ticket", "metastore", "metastore-client", "tables"),
+    *("hdfs", "rights", "trash", "quota", "lakekeeper-0.0.6"),
+]
+OF_TABLES = ("rights", "trash", "quota", "lakekeeper-0.0.6")
+
+
+class Surroundings:
+    """A driver whose programs are all right, until a test says otherwise."""
+
+    def __init__(self) -> None:
+        self.pythons: Mapping[tuple[str, str], int] | Exception = {("node1", "3.11.4"): 2}
+        self.known = Ticket(secured=True, account="etl@REALM", valid=True)
+        self.server = MetastoreVersions("2.3.9", "3.1.3")
+        self.safe = False
+        self.denied: set[str] = set()
+
+    def versions(self) -> Versions:
+        return Versions("3.5.9", "/opt/spark", "17.0.1", "3.11.9", "yarn", "client", "edge1")
+
+    def executors(self, seconds: float) -> Mapping[tuple[str, str], int]:
+        if isinstance(self.pythons, Exception):
+            raise self.pythons
+        return self.pythons
+
+    def ticket(self) -> Ticket:
+        return self.known
+
+    def metastore_versions(self) -> MetastoreVersions:
+        return self.server
+
+    def safe_mode(self, path: str) -> bool:
+        return self.safe
+
+    def check_access(self, path: str) -> None:
+        if path in self.denied:
+            raise PermissionError(f"no access to {path}: Permission denied: user={ME}")
+
+
+@pytest.fixture
+def sim() -> SimulatedCluster:
+    built = build()
+    built.tree.write(f"{AUTHORITY}/user/{ME}/x", b"", parents=True)
+    return built
+
+
+@pytest.fixture
+def around() -> Surroundings:
+    return Surroundings()
+
+
+def examined(sim: SimulatedCluster, around: Surroundings, *words: str, client: Any = None) -> dict[str, Any]:
+    """Returns the report as the wire has it, with the checks by their names; nothing may have changed."""
+    client, before = client or sim.client(), sim.digest()
+    report = Report("doctor", __version__)
+    with acting_as(client):
+        doctor.examine(client.cluster, around, parse("doctor", words, ""), report, lambda _: None)
+    assert sim.digest() == before
+    data = report.to_json()
+    return {**data, "exit_code": report.exit_code, "checks": {each["check"]: each for each in data["checks"]}}
+
+
+def of(sim: SimulatedCluster, around: Surroundings, name: str, *words: str) -> tuple[str, str, str]:
+    check = examined(sim, around, *(words or ("--table", EVENTS)))["checks"][name]
+    return check["outcome"], check["found"], check["action"] or ""
+
+
+def test_all_is_well(sim: SimulatedCluster, around: Surroundings) -> None:
+    report = examined(sim, around, "--table", EVENTS)
+    assert list(report["checks"]) == ALL
+    outcomes = {name: check["outcome"] for name, check in report["checks"].items()}
+    assert outcomes == {**dict.fromkeys(ALL, "good"), "report_dir": "not-asked"}
+    assert (report["outcome"], report["exit_code"], report["tables"]) == ("done", 0, [])
+    assert "Spark 3.5.9" in report["checks"]["spark"]["found"]
+    assert report["checks"]["tables"]["found"] == "1 tables, 3 directories of data"
+
+
+def test_without_a_table_its_directories_are_not_asked(sim: SimulatedCluster, around: Surroundings) -> None:
+    checks = examined(sim, around)["checks"]
+    assert list(checks) == ALL
+    for name in ("tables", *OF_TABLES):
+        assert checks[name]["outcome"] == "not-asked"
+        assert "--table" in checks[name]["found"]
+    assert checks["hdfs"]["outcome"] == "good"
+
+
+def test_a_database_stands_for_its_tables(sim: SimulatedCluster, around: Surroundings) -> None:
+    assert of(sim, around, "tables", "--database", "sales")[:2] == ("good", "2 tables, 4 directories of data")
+    outcome, found, _ = of(sim, around, "tables", "--database", "salse")
+    assert outcome == "bad"
+    assert "did you mean 'sales'" in found
+
+
+def test_a_table_that_does_not_exist(sim: SimulatedCluster, around: Surroundings) -> None:
+    checks = examined(sim, around, "--table", "sales.evnts")["checks"]
+    assert checks["tables"]["outcome"] == "bad"
+    assert "did you mean 'sales.events'" in checks["tables"]["found"]
+    assert {checks[name]["outcome"] for name in OF_TABLES} == {"not-asked"}
+
+
+@pytest.mark.parametrize(
+    ("ticket", "outcome", "words"),
+    [
+        (Ticket(secured=True, account="etl"), "bad", "has no ticket"),
+        (Ticket(secured=True, account="etl", tokens=3), "good", "3 delegation tokens"),
+        (Ticket(secured=True, account="etl", valid=True, by_keytab=True), "good", "by a keytab"),
+        (Ticket(secured=False, account="etl"), "good", "without Kerberos"),
+    ],
+)
+def test_ticket(
+    sim: SimulatedCluster, around: Surroundings, ticket: Ticket, outcome: str, words: str
+) -> None:
+    around.known = ticket
+    found = of(sim, around, "ticket")
+    assert found[0] == outcome
+    assert words in found[1]
+
+
+@pytest.mark.parametrize(
+    ("left", "outcome"), [(timedelta(minutes=20), "advice"), (timedelta(hours=9), "good")]
+)
+def test_life_of_a_ticket(sim: SimulatedCluster, around: Surroundings, left: timedelta, outcome: str) -> None:
+    client = sim.client()
+    with acting_as(client):
+        ends = client.cluster.now().astimezone(timezone.utc) + left
+    around.known = Ticket(secured=True, account="etl", valid=True, ends=ends)
+    check = examined(sim, around, "--table", EVENTS, client=client)["checks"]["ticket"]
+    assert check["outcome"] == outcome
+    assert f"{ends:%Y-%m-%dT%H:%M}" in check["found"]
+
+
+def test_executors(sim: SimulatedCluster, around: Surroundings) -> None:
+    around.pythons = {("node1", "3.9.2"): 2}
+    assert of(sim, around, "executors")[0] == "advice"
+    around.pythons = LakekeeperError("no executor has run a task within 120 s")
+    outcome, found, action = of(sim, around, "executors")
+    assert (outcome, found) == ("bad", "no executor has run a task within 120 s")
+    assert "queue" in action
+
+
+class NoMetastore:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getattr__(self, name: str) -> Any:
+        def fail(*_: Any) -> Any:
+            raise LakekeeperError(self._text)
+
+        return fail
+
+
+def with_metastore(sim: SimulatedCluster, metastore: Any) -> Any:
+    client = sim.client()
+    object.__setattr__(client.cluster, "metastore", metastore)
+    return client
+
+
+def test_metastore_down(sim: SimulatedCluster, around: Surroundings) -> None:
+    client = with_metastore(sim, NoMetastore("cannot connect: (the Hive Metastore at thrift://hms:9083)"))
+    report = examined(sim, around, "--table", EVENTS, client=client)
+    assert report["exit_code"] == 1
+    assert "thrift://hms:9083" in report["checks"]["metastore"]["found"]
+    assert "hive-site.xml" in report["checks"]["metastore"]["action"]
+    assert report["checks"]["tables"]["outcome"] == "not-asked"
+    assert report["checks"]["hdfs"]["outcome"] == "good"
+
+
+def test_client_of_another_hive(sim: SimulatedCluster, around: Surroundings) -> None:
+    """A metastore of Hive 4 answers, but not to the call that each other verb makes."""
+
+    class Hive4(NoMetastore):
+        def databases(self) -> list[str]:
+            return ["default"]
+
+    client = with_metastore(sim, Hive4("cannot look up x: Invalid method name: 'get_table'"))
+    around.server = MetastoreVersions("2.3.9", "4.0.1")
+    checks = examined(sim, around, "--table", EVENTS, client=client)["checks"]
+    assert checks["metastore"]["outcome"] == "good"
+    assert checks["metastore-client"]["outcome"] == "bad"
+    assert "of Hive 4.0.1" in checks["metastore-client"]["found"]
+    assert "spark.sql.hive.metastore.version" in checks["metastore-client"]["action"]
+    assert "metastore-client" in checks["tables"]["found"]
+
+
+def test_safe_mode(sim: SimulatedCluster, around: Surroundings) -> None:
+    around.safe = True
+    assert of(sim, around, "hdfs")[0] == "bad"
+
+
+@pytest.mark.parametrize("path", [f"{WAREHOUSE}/events", f"{AUTHORITY}/elsewhere", f"{WAREHOUSE}/events/k=a"])
+def test_no_rights(sim: SimulatedCluster, around: Surroundings, path: str) -> None:
+    around.denied = {path}
+    outcome, found, action = of(sim, around, "rights")
+    assert outcome == "bad"
+    assert f"1 of 5 directories: no access to {path}" in found
+    assert ME in action
+
+
+def test_no_trash(sim: SimulatedCluster, around: Surroundings) -> None:
+    sim.tree.trash_on = False
+    outcome, found, action = of(sim, around, "trash")
+    assert outcome == "bad"
+    assert "fs.trash.interval" in found
+    assert "skip_trash" in action
+
+
+def test_no_home_for_the_trash(around: Surroundings) -> None:
+    outcome, found, action = of(build(), around, "trash")
+    assert (outcome, found.partition(",")[0]) == ("bad", f"{AUTHORITY}/user/{ME} does not exist")
+    assert f"hdfs dfs -mkdir -p /user/{ME}" in action
+
+
+@pytest.mark.parametrize(
+    ("quota", "outcome"),
+    [
+        (Quota(f"{WAREHOUSE}/events", 1000, 990, None, 0), "bad"),
+        (Quota(f"{WAREHOUSE}/events", None, 0, 10**9, 9 * 10**8), "bad"),
+        (Quota(f"{WAREHOUSE}/events", 1000, 100, 10**12, 0), "good"),
+    ],
+)
+def test_quota(sim: SimulatedCluster, around: Surroundings, quota: Quota, outcome: str) -> None:
+    sim.tree.quotas = {quota.directory: quota}
+    found = of(sim, around, "quota")
+    assert found[0] == outcome
+    assert quota.directory in found[1]
+
+
+def test_what_the_other_program_has_left(sim: SimulatedCluster, around: Surroundings) -> None:
+    sim.tree.write(f"{WAREHOUSE}/events/k=a__old_1772054071/part-0.parquet", b"x", parents=True)
+    outcome, found, action = of(sim, around, "lakekeeper-0.0.6")
+    assert outcome == "advice"
+    assert "k=a__old_1772054071" in found
+    assert "troubleshooting" in action
+
+
+def test_a_request_that_the_driver_cannot_read(sim: SimulatedCluster, around: Surroundings) -> None:
+    """`report_dir` is a directory of the worker only: the other checks are made all the same."""
+    report = examined(
+        sim, around, "--table", EVENTS, "--request", f"{AUTHORITY}/nowhere/request.json", "--report", "x"
+    )
+    assert report["checks"]["request"]["outcome"] == "bad"
+    assert "nowhere" in report["checks"]["request"]["found"]
+    assert "report_dir" in report["checks"]["request"]["action"]
+    assert report["checks"]["metastore"]["outcome"] == "good"
+
+
+def test_a_report_that_the_driver_cannot_write(sim: SimulatedCluster, around: Surroundings) -> None:
+    is_file = f"{AUTHORITY}/user/{ME}/x"
+    check = examined(sim, around, "--report", f"{is_file}/report.json")["checks"]["report_dir"]
+    assert check["outcome"] == "bad"
+    assert is_file in check["found"]
+
+
+def test_spark_that_does_not_start() -> None:
+    report = Report("doctor", __version__, error="Spark does not start: no ticket")
+    report.checks = doctor.spark_failed(report.error or "")
+    data = json.loads(json.dumps(report.to_json()))
+    assert (data["checks"][0]["check"], data["checks"][0]["outcome"]) == ("spark", "bad")
+    assert "no ticket" in data["checks"][0]["found"]
+    assert report.exit_code == 1
+
+
+def test_the_time_of_a_check_is_that_of_the_driver(sim: SimulatedCluster, around: Surroundings) -> None:
+    around.known = Ticket(
+        secured=True, account="etl", valid=True, ends=datetime(2001, 1, 1, tzinfo=timezone.utc)
+    )
+    assert "in 0 h 0 min" in of(sim, around, "ticket")[1]

@@ -1,0 +1,311 @@
+"""What `lakekeeper doctor` says of this machine, and of a driver that it starts. The driver is a script here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lakekeeper_provider.doctor import checks, driver, machine
+from lakekeeper_provider.doctor.checks import Check, Desk
+from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.options.spark_submit import SparkSubmit
+from lakekeeper_provider.shell import cli, program
+from tests.harness.process_table import processes_naming
+
+GOOD = {
+    "check": "hdfs",
+    "where": "driver",
+    "outcome": "good",
+    "tried": "read /",
+    "found": "ok",
+    "action": None,
+}
+BAD = {**GOOD, "check": "trash", "outcome": "bad", "found": "off", "action": "Set fs.trash.interval"}
+REPORTS = """
+import sys
+argv = sys.argv[1:]
+print("a line of Spark", flush=True)
+print("LAKEKEEPER_REPORT", argv[argv.index("--report-nonce") + 1], {report!r}, flush=True)
+sys.exit({code})
+"""
+Install = Callable[[str], None]
+
+
+@pytest.fixture(autouse=True)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH with nothing but what a test puts on it, and no configuration of Hadoop."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(program, "other_version", lambda: None)
+    return folder
+
+
+@pytest.fixture
+def install(empty: Path) -> Callable[..., None]:
+    def put(name: str, body: str, interpreter: str = sys.executable) -> None:
+        script = empty / name
+        script.write_text(f"#!{interpreter}\n{body}")
+        script.chmod(0o755)
+
+    return put
+
+
+def job(*found: dict, code: int = 0) -> str:
+    data = {"schema_version": 1, "verb": "doctor", "outcome": "failed" if code else "done", "checks": found}
+    return REPORTS.format(report=json.dumps(data), code=code)
+
+
+def ran(capfd, *words: str) -> tuple[int, dict[str, dict], str]:
+    """Returns the exit code, the checks by place and name, and standard error."""
+    code = cli.main(["doctor", "--json", *words])
+    out, err = capfd.readouterr()
+    return code, {f"{each['where']} {each['check']}": each for each in json.loads(out)["checks"]}, err
+
+
+def test_all_is_well(install, capfd):
+    install("spark-submit", job(GOOD))
+    code, found, err = ran(capfd)
+    assert code == 0
+    assert found["driver hdfs"] == GOOD
+    assert found["shell spark-submit"]["outcome"] == "good"
+    assert found["shell package"]["found"].startswith("lakekeeper ")
+    for name in ("provider", "pool", "triggerer", "report_dir"):
+        assert found[f"worker {name}"]["outcome"] == "not-asked"
+        assert found[f"worker {name}"]["found"].startswith("not asked here, because")
+    assert "Asking a driver: spark-submit" in err
+    assert "a line of Spark" not in err
+
+
+def test_a_bad_check_is_a_line_with_what_to_do_and_the_exit_code(install, capfd):
+    install("spark-submit", job(GOOD, BAD, code=1))
+    assert cli.main(["doctor"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    at = lines.index("bad       driver  trash: read /: off")
+    assert lines[at + 1].strip() == "-> Set fs.trash.interval"
+    assert lines[-1].startswith("1 bad: trash (driver); ")
+
+
+def test_what_spark_prints_is_shown_on_demand(install, capfd):
+    install("spark-submit", job(GOOD))
+    assert "a line of Spark" in ran(capfd, "--verbose")[2]
+
+
+@pytest.mark.parametrize(
+    "words", [["-t", "sales.events"], ["--tables", "sales.a,sales.b"], ["--database", "sales"], []]
+)
+def test_the_tables_are_given_to_the_driver(install, capfd, words):
+    install("spark-submit", "import sys\nprint('SEEN', *sys.argv[1:])\nsys.exit(3)")
+    _, found, _ = ran(capfd, *words)
+    seen = found["driver driver"]["found"]
+    assert "exit code 3" in seen
+    if words:
+        assert words[-1] in seen
+    assert seen.count("doctor.py") == 1
+
+
+def test_spark_2_is_named(install, capfd):
+    """As the scripts of the jobs say it (test_start has them)."""
+    said = "doctor.py: error: it needs Spark 3.3 or later, and this is Spark 2.4.8 in /opt/spark2"
+    install("spark-submit", f"import sys\nsys.stderr.write({said!r} + '\\n')\nsys.exit(2)")
+    code, found, _ = ran(capfd)
+    assert code == 1
+    assert said in found["driver driver"]["found"]
+
+
+def test_a_driver_without_a_report(install, capfd):
+    trace = "java.net.ConnectException: refused by nn:8020\\n\\tat org.apache.X.y(X.java:1)\\nended\\n"
+    install("spark-submit", f'import sys\nsys.stderr.write("{trace}")\nsys.exit(1)')
+    found = ran(capfd)[1]["driver driver"]
+    assert found["outcome"] == "bad"
+    assert "refused by nn:8020" in found["found"]
+    assert "--verbose" in found["action"]
+
+
+def test_a_driver_that_does_not_end_is_ended_with_its_children(install, capfd, tmp_path):
+    """As spark-submit, which is a shell script that starts Java."""
+    child = tmp_path / "child"
+    body = (
+        "import subprocess, time\n"
+        f"subprocess.Popen([{sys.executable!r}, '-c', 'import time; time.sleep(600)', {str(child)!r}])\n"
+        "print('Application report (state: ACCEPTED)', flush=True)\n"
+        "time.sleep(600)"
+    )
+    install("spark-submit", body)
+    found = ran(capfd, "--timeout", "3")[1]["driver driver"]
+    assert found["outcome"] == "bad"
+    assert "it was ended after 3 s: Application report (state: ACCEPTED)" in found["found"]
+    assert processes_naming(child) == []
+
+
+def test_no_spark_at_all(capfd):
+    code, found, _ = ran(capfd)
+    assert code == 1
+    assert found["shell spark-submit"]["outcome"] == "bad"
+    assert "spark3-submit" in found["shell spark-submit"]["action"]
+    assert found["driver driver"]["outcome"] == "not-asked"
+
+
+def test_a_wrong_file_is_a_check_and_no_driver_is_started(install, capfd, tmp_path):
+    install("spark-submit", job(GOOD))
+    path = tmp_path / "lakekeeper.yaml"
+    path.write_text("blok_size_mb: 1\n")
+    code, found, _ = ran(capfd, "-c", str(path))
+    assert code == 1
+    assert "did you mean 'block_size_mb'" in found["shell configuration"]["found"]
+    assert found["driver driver"]["outcome"] == "not-asked"
+
+
+def test_a_driver_of_cluster_mode_is_asked_in_client_mode(install, capfd, tmp_path):
+    install("spark-submit", "import sys\nprint('SEEN', *sys.argv[1:])\nsys.exit(3)")
+    path = tmp_path / "lakekeeper.yaml"
+    path.write_text("spark_submit: {enabled: true, master: yarn, deploy_mode: cluster}\n")
+    assert "--master yarn --deploy-mode client" in ran(capfd, "-c", str(path))[1]["driver driver"]["found"]
+
+
+def test_the_file_has_all_and_no_credentials(install, capfd, tmp_path):
+    secret = {**BAD, "found": "thrift://etl:hunter2@hms:9083 spark.ssl.keyPassword=hunter2"}
+    install("spark-submit", job(secret, code=1))
+    path = tmp_path / "doctor.json"
+    code, found, err = ran(capfd, "--report", str(path))
+    written = path.read_text()
+    assert json.loads(written)["outcome"] == "failed"
+    assert {f"{each['where']} {each['check']}" for each in json.loads(written)["checks"]} == set(found)
+    assert "hunter2" not in written + err + json.dumps(found)
+    assert "thrift://etl:******@hms:9083" in written
+    assert code == 1
+
+
+def test_a_file_that_cannot_be_written(install, capfd, tmp_path):
+    install("spark-submit", job(GOOD))
+    assert cli.main(["doctor", "--report", str(tmp_path / "no" / "x.json")]) == 2
+    assert "cannot write" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--timeout", "0"], ["-t", "a.b", "-d", "a"], ["--dry-run"]])
+def test_wrong_words(words):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["doctor", *words])
+    assert ended.value.code == 2
+
+
+KLIST = """#!/bin/sh
+if [ "$1" = -s ]; then exit {code}; fi
+{listed}
+"""
+EXPIRED = "echo '11/27/2026 21:00:00  >>>Expired<<<        krbtgt/R@R'"
+HELD = "echo 'Default principal: etl@R'; echo '11/27/2026 21:00:00  11/28/2026 07:00:00  krbtgt/R@R'"
+
+
+def klist(empty: Path, code: int, listed: str) -> None:
+    (empty / "klist").write_text(KLIST.format(code=code, listed=listed))
+    (empty / "klist").chmod(0o755)
+
+
+def core_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authentication: str) -> None:
+    setting = f"<name>hadoop.security.authentication</name><value>{authentication}</value>"
+    (tmp_path / "core-site.xml").write_text(f"<configuration><property>{setting}</property></configuration>")
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("listed", "authentication", "outcome", "words"),
+    [
+        (EXPIRED, "kerberos", "bad", "has expired"),
+        ("exit 1", "kerberos", "bad", "there is no ticket"),
+        ("exit 1", "simple", "good", "does not ask for Kerberos"),
+        ("exit 1", None, "not-asked", "no core-site.xml"),
+    ],
+)
+def test_without_a_ticket(empty, tmp_path, monkeypatch, listed, authentication, outcome, words):
+    klist(empty, 1, listed)
+    if authentication:
+        core_site(tmp_path, monkeypatch, authentication)
+    found = machine.ticket(Desk("shell"), SparkSubmit())
+    assert found.outcome == outcome
+    assert words in found.found
+    assert (found.action is not None and "kinit" in found.action) == (outcome == "bad")
+
+
+def test_with_a_ticket(empty):
+    klist(empty, 0, HELD)
+    found = machine.ticket(Desk("shell"), SparkSubmit())
+    assert (found.outcome, found.found) == ("good", "Default principal: etl@R, until 11/28/2026 07:00:00")
+
+
+def test_without_klist():
+    found = machine.ticket(Desk("worker"), SparkSubmit())
+    assert (found.outcome, found.where) == ("not-asked", "worker")
+
+
+def test_a_keytab(tmp_path):
+    path = tmp_path / "etl.keytab"
+    missing = machine.ticket(Desk("shell"), SparkSubmit(keytab=str(path), principal="etl@R"))
+    path.write_bytes(b"x")
+    there = machine.ticket(Desk("shell"), SparkSubmit(keytab=str(path), principal="etl@R"))
+    assert (missing.outcome, there.outcome) == ("bad", "good")
+    assert "no such file" in missing.found
+
+
+def test_the_other_program_is_named(install, monkeypatch, capfd):
+    install("spark-submit", job(GOOD))
+    monkeypatch.setattr(program, "other_version", lambda: "0.0.6")
+    found = ran(capfd)[1]["shell package"]
+    assert found["outcome"] == "advice"
+    assert "lakekeeper 0.0.6" in found["found"]
+
+
+@pytest.mark.parametrize("wrong", [{**GOOD, "outcome": "fine"}, {**GOOD, "found": 3}, "x", {}, None])
+def test_checks_that_are_none(wrong):
+    with pytest.raises(ReportError):
+        Check.of_job(wrong)
+
+
+def test_a_report_of_another_program_is_a_bad_driver(install, capfd):
+    install("spark-submit", job({**GOOD, "outcome": "fine"}))
+    assert ran(capfd)[1]["driver driver"]["outcome"] == "bad"
+    install("spark-submit", job(GOOD).replace('"doctor"', '"analyze"'))
+    assert "analyze" in ran(capfd)[1]["driver driver"]["found"]
+
+
+def test_texts_of_a_job_are_lines():
+    check = Check.of_job({**GOOD, "found": "a\nb\x1b[2J"})
+    assert len(check.lines()) == 1
+    assert "\x1b" not in check.lines()[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["x", "doctor.py: error: no", "py4j.Py4JError: y"], "doctor.py: error: no"),
+        (["a", "java.io.IOException: b", "\tat c", "d"], "java.io.IOException: b"),
+        (["a", " ", "b"], "b"),
+        ([], "it printed nothing"),
+    ],
+)
+def test_reason(lines, said):
+    assert driver.reason(lines) == said
+
+
+def test_the_last_line_counts_what_was_found():
+    desk = Desk("shell")
+    made = [desk.good("a", "t", "f"), desk.advice("b", "t", "f", "x"), desk.not_asked("c", "t", "no")]
+    assert checks.summary(made) == "nothing is wrong: 1 good, 1 advice, 1 not-asked"
+    assert not checks.is_bad(made)
+    made.append(desk.bad("d", "t", "f", "x"))
+    assert checks.summary(made).startswith("1 bad: d (shell); 1 good")
+    assert checks.is_bad(made)
+
+
+def test_help_is_for_a_person(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["doctor", "--help"])
+    assert "Exit code 1" in capsys.readouterr().out
+    assert shutil.which("spark-submit") is None
