@@ -1,7 +1,7 @@
 """
-### One table, by hand: analyse, compact, roll back, clean up, show its history, check it
+### One table, by hand: analyse, compact, roll back, clean up, show its history, check it, ask what is wrong
 
-Trigger it by hand and fill in the form. `analyze`, `history` and `check` change nothing; `compact` keeps the
+Trigger it by hand and fill in the form. `analyze`, `history`, `check` and `doctor` change nothing; `compact` keeps the
 originals; `rollback` restores them; `cleanup` deletes them. With *Dry run* the last three only say what they would
 do. What is left empty in the form comes from the configuration file and from the properties of the table.
 
@@ -22,6 +22,7 @@ from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.doctor import DoctorOperator
 from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 
@@ -40,7 +41,7 @@ PARAMS = {
     ),
     "action": Param(
         "analyze",
-        enum=["analyze", "compact", "rollback", "cleanup", "history", "check"],
+        enum=["analyze", "compact", "rollback", "cleanup", "history", "check", "doctor"],
         title="Action",
         values_display={
             "analyze": "Analyze: report, write nothing",
@@ -49,6 +50,7 @@ PARAMS = {
             "cleanup": "Clean up: delete kept originals",
             "history": "History: what was done, and what can be rolled back",
             "check": "Check: compare journals with what is there",
+            "doctor": "Doctor: what is wrong between here and the table",
         },
     ),
     "dry_run": Param(
@@ -329,6 +331,7 @@ def lakekeeper_on_demand() -> None:
         ),
         HistoryOperator(task_id="history", limit=20, units=True, **common),
         CheckOperator(task_id="check", **_from_form("max_calls_per_second"), **common),
+        DoctorOperator(task_id="doctor", **common),
     ]
 
 

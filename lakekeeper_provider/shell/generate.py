@@ -13,7 +13,7 @@ from lakekeeper_provider.launch import bundle
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
-COMMANDS = CONFIG, BUNDLE, DAGS = "generate-config", "generate-bundle", "generate-dags"
+COMMANDS = CONFIG, BUNDLE, DAGS = "generate-config", "generate-bundle", "init-dags"
 #: The DAGs of one database, what stands in them for it, and the DAG that acts on what is entered in its form.
 _OF_DATABASE, _NO_DATABASE = ("lakekeeper_maintenance", "lakekeeper_cleanup"), "DATABASE: str | None = None"
 _BY_FORM = "lakekeeper_on_demand"
@@ -65,9 +65,7 @@ def add_commands(commands: Any) -> None:
         description="Write DAGs into a directory: the nightly maintenance, the cleanup, and one table on demand. With"
         " --database, the maintenance and the cleanup of that database, with a schedule.",
     )
-    dags.add_argument(
-        "-o", "--output", metavar="DIRECTORY", type=Path, required=True, help="directory to write to"
-    )
+    dags.add_argument("directory", metavar="DIRECTORY", type=Path, help="directory to write to")
     which = dags.add_mutually_exclusive_group()
     which.add_argument("-d", "--database", metavar="DB", help="the database that the DAGs maintain")
     which.add_argument("-a", "--all", action="store_true", help="all example DAGs")
@@ -84,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.command == BUNDLE:
         return generate_bundle(arguments.output)
     if arguments.command == DAGS:
-        return generate_dags(arguments.output, arguments.database, every=arguments.all, force=arguments.force)
+        return init_dags(arguments.directory, arguments.database, every=arguments.all, force=arguments.force)
     content = SCHEMA if arguments.schema else TEMPLATE
     output = arguments.output or _NAMES[arguments.schema]
     return generate_config(content.read_text("utf-8"), output, force=arguments.force)
@@ -104,7 +102,7 @@ def generate_bundle(directory: Path) -> int:
     return 0
 
 
-def generate_dags(directory: Path, database: str | None, *, every: bool, force: bool) -> int:
+def init_dags(directory: Path, database: str | None, *, every: bool, force: bool) -> int:
     """Write the DAGs to begin with, those of one database, or all examples.
 
     Raises:

@@ -39,8 +39,8 @@ def examine(
         show: shows each check to the person who has started the job.
     """
     report.checks = checks = []
-    job, first = _job(services, invocation)
-    for check in (*first, *_examination(services, around, job).checks()):
+    job, request = _job(services, invocation)
+    for check in (request, *_examination(services, around, job).checks()):
         checks.append(check)
         show(check.text())
         log.info("%s: %s", check.name, check.answer.outcome)
@@ -58,28 +58,20 @@ def spark_failed(error: str) -> list[Check]:
     return list(answered([Question("spark", "start Spark", lambda: bad(error, action), action)]))
 
 
-def _job(services: Services, invocation: Invocation) -> tuple[Job | None, list[Check]]:
-    """Return the inputs of the job, None if they cannot be read, and the checks about them."""
+def _job(services: Services, invocation: Invocation) -> tuple[Job | None, Check]:
+    """Return the inputs of the job, None if they cannot be read, and the check of that."""
     try:
-        job = job_of(services, invocation, print)
+        job, answer = job_of(services, invocation, print), _read(invocation)
     except UsageError as error:
-        text = str(error)
-        return None, list(answered([Question("request", "read it", lambda: bad(text, _EXCHANGE), "")]))
-    return job, list(answered([_exchange(services, invocation)]))
+        job, answer = None, bad(str(error), _EXCHANGE)
+    (check,) = answered([Question("request", "read what its caller has written", lambda: answer, _EXCHANGE)])
+    return job, check
 
 
-def _exchange(services: Services, invocation: Invocation) -> Question:
-    """Ask whether the driver reads the request, and writes the report, where its caller has them."""
-    uri = invocation.report
-
-    def ask() -> Answer:
-        if uri is None:
-            return not_asked("no report_dir is set, and in client mode none is needed")
-        if "://" in uri:
-            services.fs.replace(uri, b"")
-        return good(f"the driver has read the request, and can write {uri}")
-
-    return Question("report_dir", "read the request, and write the report", ask, _EXCHANGE)
+def _read(invocation: Invocation) -> Answer:
+    if invocation.request is None:
+        return not_asked("there is none: a person has started this job")
+    return good(f"the driver can read {invocation.request}")
 
 
 def _examination(services: Services, around: Surroundings, job: Job | None) -> Examination:

@@ -189,7 +189,9 @@ def test_a_driver_that_leaves_no_report(spark, health):
 
 
 def test_a_job_that_could_not_begin_says_why(spark, health):
-    spark.plan(doctor={"checks": None, "outcome": "usage", "error": "unknown key 'x' in the request", "exit": 2})
+    spark.plan(
+        doctor={"checks": None, "outcome": "usage", "error": "unknown key 'x' in the request", "exit": 2}
+    )
     assert "unknown key" in failed(doctor(), "driver")["driver driver"]["found"]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from lakekeeper_provider.events.metrics import METRICS
 from lakekeeper_provider.options.definitions import LEVELS
 from spark_jobs.core.messages.damage import DamageCode
-from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.messages.outcomes import CheckOutcome, JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
@@ -63,8 +63,13 @@ def outcomes() -> str:
             table(("outcome of a unit", *header), units),
             table(("outcome of a table", *header), tables),
             table(("outcome of a job", "exit code", "meaning"), jobs),
+            check_outcomes(),
         ]
     )
+
+
+def check_outcomes() -> str:
+    return table(("outcome of a check of `doctor`", "meaning"), [(f"`{o}`", o.meaning) for o in CheckOutcome])
 
 
 def flags() -> str:
@@ -145,13 +150,16 @@ OPERATORS = {
     "cleanup": "CleanupOperator",
     "check": "CheckOperator",
     "history": "HistoryOperator",
+    "doctor": "DoctorOperator",
     "small-files-sensor": "SmallFilesSensor",
     "maintenance-window-sensor": "MaintenanceWindowSensor",
 }
 
 
 def arguments(name: str) -> str:
-    rows = (argument.row for argument in operator_pages.arguments(name))
+    rows = [argument.row for argument in operator_pages.arguments(name)]
+    if not rows:
+        return "It has none of its own."
     return table(("argument", "type", "required", "default", "meaning"), rows)
 
 
@@ -159,6 +167,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/configuration.md": {"configuration": configuration},
     "docs/design/layout.md": {"packages": packages},
     "docs/design/protocol.md": {"swap states": swap_states},
+    "docs/guides/doctor.md": {"check outcomes": check_outcomes},
     "docs/guides/monitoring.md": {"metrics": metrics},
     "docs/codes.md": {"outcomes": outcomes, "refusals": refusals, "warnings": warnings, "findings": findings},
     "docs/wire.md": {"flags": flags, "option keys": option_keys, "phases": phases},

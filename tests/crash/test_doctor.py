@@ -22,7 +22,7 @@ from tests.crash.scenario import EVENTS, WAREHOUSE, build
 from tests.crash.simulated_cluster import SimulatedCluster
 
 ALL = [
-    *("report_dir", "spark", "executors", "ticket", "metastore", "metastore-client", "tables"),
+    *("request", "spark", "executors", "ticket", "metastore", "metastore-client", "tables"),
     *("hdfs", "rights", "trash", "quota", "lakekeeper-0.0.6"),
 ]
 OF_TABLES = ("rights", "trash", "quota", "lakekeeper-0.0.6")
@@ -92,7 +92,7 @@ def test_all_is_well(sim: SimulatedCluster, around: Surroundings) -> None:
     report = examined(sim, around, "--table", EVENTS)
     assert list(report["checks"]) == ALL
     outcomes = {name: check["outcome"] for name, check in report["checks"].items()}
-    assert outcomes == {**dict.fromkeys(ALL, "good"), "report_dir": "not-asked"}
+    assert outcomes == {**dict.fromkeys(ALL, "good"), "request": "not-asked"}
     assert (report["outcome"], report["exit_code"], report["tables"]) == ("done", 0, [])
     assert "Spark 3.5.9" in report["checks"]["spark"]["found"]
     assert report["checks"]["tables"]["found"] == "1 tables, 3 directories of data"
@@ -267,11 +267,13 @@ def test_a_request_that_the_driver_cannot_read(sim: SimulatedCluster, around: Su
     assert report["checks"]["metastore"]["outcome"] == "good"
 
 
-def test_a_report_that_the_driver_cannot_write(sim: SimulatedCluster, around: Surroundings) -> None:
-    is_file = f"{AUTHORITY}/user/{ME}/x"
-    check = examined(sim, around, "--report", f"{is_file}/report.json")["checks"]["report_dir"]
-    assert check["outcome"] == "bad"
-    assert is_file in check["found"]
+def test_a_request_that_the_driver_can_read(sim: SimulatedCluster, around: Surroundings) -> None:
+    uri = f"{AUTHORITY}/user/{ME}/request.json"
+    sim.tree.write(uri, b'{"schema_version": 1, "settings": {"skip_trash": true}}')
+    sim.tree.trash_on = False
+    checks = examined(sim, around, "--table", EVENTS, "--request", uri)["checks"]
+    assert (checks["request"]["outcome"], checks["trash"]["outcome"]) == ("good", "good")
+    assert "skip_trash" in checks["trash"]["found"]
 
 
 def test_spark_that_does_not_start() -> None:

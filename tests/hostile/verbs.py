@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from spark_jobs.core.options.option import VERBS
+from spark_jobs.core.options.option import DOCTOR, VERBS
 from tests.hostile.corpus import LONG, ODD, SECRETS, TEXTS, VARIABLES
 from tests.hostile.records import put_text_into_open_units
 from tests.hostile.report import hostile_report, hostile_table
@@ -41,6 +41,7 @@ def on_tables(place: Place) -> Iterator[Call]:
     parts = place.names(PARTS)
     where = " OR ".join(f"p = '{text}'" for text in (VARIABLES[0], "a=b", "${"))
     yield "analyze", [*everything, "--log-level", "DEBUG", *place.report("analyze")]
+    yield DOCTOR, [*everything, *place.report("doctor")]
     yield "plan", [*everything, "--strategy", "minor", "--sort-columns", "v", *place.report("plan")]
     yield "compact", [*parts, "--dry-run", *place.report("dry_run")]
     few = ["--max-units", "3", "--where", where, "--verify", "hash", "--analyze-stats"]
@@ -91,12 +92,15 @@ def on_texts(place: Place) -> Iterator[Call]:
             verb = VERBS[(number + offset) % len(VERBS)]
             words = places[(number // len(VERBS) + number + 5 * offset) % len(places)](text)
             yield verb, [*words, *_needed(verb, words)]
+    for text in ARGUMENTS[:4]:
+        yield DOCTOR, ["--table", f"{place.database}.{text}"]
+        yield DOCTOR, ["--database", text]
     for number, text in enumerate(ARGUMENTS):
         yield "compact", ["--plan", _file(place, f"plan-{number}", _plan(place, text))]
     broken = f"settings:\n  token: {SECRETS['YAML file']}\n {VARIABLES[0]}: [\n"
     (place.work.parent / "secret").mkdir()
     (place.work.parent / "secret" / "broken.yaml").write_text(broken)
-    for verb in VERBS:
+    for verb in (*VERBS, DOCTOR):
         words = [
             *place.names(["options"]),
             "--config-file",

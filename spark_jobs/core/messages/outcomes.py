@@ -130,7 +130,8 @@ class JobOutcome(_Outcome):
     FAILED = (
         "failed",
         1,
-        "No table was processed, and at least one failed, was busy or damaged, or was refused although it was named.",
+        "No table was processed, and at least one failed, was busy or damaged, or was refused although it was named; or"
+        " Spark did not start; or a check of `doctor` is bad.",
     )
     USAGE = ("usage", 2, "The command line, the request or the configuration is wrong; nothing was changed.")
     UNSAFE = ("unsafe", 3, "A unit is quarantined, or a journal cannot be read; a person must look at it.")

@@ -73,35 +73,35 @@ def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
 
 
 def test_the_example_dags_are_written_and_none_is_overwritten(tmp_path, capsys):
-    assert cli.main(["generate-dags", "-o", str(tmp_path)]) == 0
+    assert cli.main(["init-dags", str(tmp_path)]) == 0
     written = {path.stem for path in tmp_path.iterdir()}
     assert written == {"lakekeeper_maintenance", "lakekeeper_cleanup", "lakekeeper_on_demand"}
-    assert cli.main(["generate-dags", "-o", str(tmp_path / "dags")]) == 0
+    assert cli.main(["init-dags", str(tmp_path / "dags")]) == 0
     assert {path.stem for path in (tmp_path / "dags").iterdir()} == written
-    assert cli.main(["generate-dags", "-o", str(tmp_path)]) == 2
+    assert cli.main(["init-dags", str(tmp_path)]) == 2
     assert "--force overwrites what exists; nothing was written" in capsys.readouterr().err
-    assert cli.main(["generate-dags", "-o", str(tmp_path), "-f"]) == 0
-    assert cli.main(["generate-dags", "-o", str(tmp_path / "missing" / "dags")]) == 2
-    assert cli.main(["generate-dags", "-o", str(tmp_path), "--all", "-f"]) == 0
+    assert cli.main(["init-dags", str(tmp_path), "-f"]) == 0
+    assert cli.main(["init-dags", str(tmp_path / "missing" / "dags")]) == 2
+    assert cli.main(["init-dags", str(tmp_path), "--all", "-f"]) == 0
     assert {path.name for path in tmp_path.glob("*.py")} == {
         path.name for path in (ROOT / "example_dags").glob("*.py")
     }
 
 
 def test_the_dags_of_a_database_have_its_name_and_its_database(tmp_path, capsys):
-    assert cli.main(["generate-dags", "-o", str(tmp_path), "--database", "sales"]) == 0
+    assert cli.main(["init-dags", str(tmp_path), "--database", "sales"]) == 0
     names = ["lakekeeper_cleanup_sales", "lakekeeper_maintenance_sales"]
     assert sorted(path.stem for path in tmp_path.iterdir()) == names
     for name in names:
         text = (tmp_path / f"{name}.py").read_text()
         assert 'DATABASE: str | None = "sales"' in text
         assert f'DAG_ID = "{name}"' in text
-    assert cli.main(["generate-dags", "-o", str(tmp_path), "--database", "Sales"]) == 2
+    assert cli.main(["init-dags", str(tmp_path), "--database", "Sales"]) == 2
     assert "nothing was written" in capsys.readouterr().err  # Hive's names have no case
     (tmp_path / "dangling").symlink_to(tmp_path / "missing/dags")
-    assert cli.main(["generate-dags", "-o", str(tmp_path / "dangling")]) == 2
+    assert cli.main(["init-dags", str(tmp_path / "dangling")]) == 2
     assert "cannot create" in capsys.readouterr().err
-    assert cli.main(["generate-dags", "-o", str(tmp_path), "--database", 'x"; y']) == 2
+    assert cli.main(["init-dags", str(tmp_path), "--database", 'x"; y']) == 2
     assert "expected the name of a database" in capsys.readouterr().err
 
 
