@@ -77,7 +77,7 @@ def run_on_spark(environ: dict[str, str], script: Path, text: str, *words: objec
     script.write_text(text)
     command = ["spark-submit", "--master", "local[2]", script, *words]
     done = subprocess.run(list(map(str, command)), env=environ, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, f"exit code {done.returncode}: {(done.stdout + done.stderr)[-3000:]}"
 
 
 def logged(capfd: Any, caplog: Any) -> str:

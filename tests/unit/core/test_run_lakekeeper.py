@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from spark_jobs import run_lakekeeper
-from spark_jobs.core.options.option import VERBS
+from spark_jobs.core.options.option import DOCTOR, VERBS
 
 SCRIPT = Path(run_lakekeeper.__file__)
 
 
 def test_it_has_all_verbs() -> None:
-    assert set(run_lakekeeper.VERBS) == set(VERBS)
+    assert set(run_lakekeeper.VERBS) == {*VERBS, DOCTOR}
 
 
 def _fails(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
