@@ -61,7 +61,7 @@ def ticket(desk: Desk, spark: SparkSubmit) -> Check:
     listed, held = _klist()
     if held:
         return desk.good("ticket", tried, _life(listed))
-    found = "the ticket has expired" if "Expired" in listed else "there is no ticket"
+    found = "the ticket has expired" if "krbtgt/" in listed else "there is no ticket"
     asked = _asks_for_kerberos()
     if asked is None:
         return desk.not_asked(

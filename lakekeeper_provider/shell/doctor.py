@@ -33,7 +33,7 @@ _OF_WORKER = {
     "triggerer": "look for a triggerer",
     "report_dir": "exchange request and report with a driver",
 }
-_IN_AIRFLOW = "this is a shell: the action Doctor of the DAG lakekeeper_on_demand asks"
+_IN_AIRFLOW = "this is a shell: the action Doctor of lakekeeper_on_demand asks it"
 
 
 def add_command(commands: Any) -> None:

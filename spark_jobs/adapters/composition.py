@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.hadoop.java_errors import is_java_error, message_of, with_cause
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.sources import sources_digest
 from spark_jobs.adapters.spark.application import application_page, show_warnings_only
@@ -15,6 +16,7 @@ from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.adapters.spark.sessions import beside
 from spark_jobs.adapters.spark.surroundings import SparkSurroundings
+from spark_jobs.core.messages.errors import SparkNotStarted, in_one_line
 from spark_jobs.core.rules.eligibility import READING_SETTINGS
 from spark_jobs.core.values.other_writers import STAGING_SETTING, staging_names
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
@@ -23,11 +25,19 @@ from spark_jobs.protocol.services import Services
 
 
 def start_spark(app_name: str) -> SparkSession:
-    """Start a Spark session with the Hive metastore, or return the one that is active."""
+    """Start a Spark session with the Hive metastore, or return the one that is active.
+
+    Raises:
+        SparkNotStarted: with the first cause.
+    """
     builder = SparkSession.builder.appName(app_name).enableHiveSupport()
     for key, value in scheduler_settings().items():
         builder.config(key, value)
-    spark = builder.getOrCreate()
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:
+        why = with_cause(message_of(error), error) if is_java_error(error) else in_one_line(error)
+        raise SparkNotStarted(f"Spark does not start: {why}") from error
     make_calls_cheap(spark)
     show_warnings_only(spark)
     return spark

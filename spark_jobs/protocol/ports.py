@@ -222,12 +222,15 @@ class Surroundings(Protocol):
     """What the verb `doctor` asks of the driver besides the ports of the other verbs. Each method may raise OSError."""
 
     def versions(self) -> Versions: ...
-    def executors(self, seconds: float) -> Mapping[tuple[str, str], int]:
-        """Run some tasks, and return the number of them by host and version of Python.
+    def executors(self, seconds: float) -> Mapping[str, int]:
+        """Run some tasks, and return the number of them by host and versions of Spark and Java.
 
         Raises:
-            LakekeeperError: no executor has run them within this time, or Python does not run there.
+            LakekeeperError: no executor has run them within this time, or a task has failed.
         """
+
+    def executors_python(self, seconds: float) -> Mapping[str, int]:
+        """Run some tasks in Python, and return the number of them by host and version. Raise LakekeeperError."""
 
     def ticket(self) -> Ticket: ...
     def metastore_versions(self) -> MetastoreVersions: ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from spark_jobs.core.messages.errors import LakekeeperError, UsageError
 from spark_jobs.core.options.arguments import Invocation
-from spark_jobs.core.wire.checks import Answer, Check, Question, answered, bad, good, not_asked
+from spark_jobs.core.wire.checks import Check, Question, answered, bad, good
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.doctor.examination import Examination
 from spark_jobs.protocol.measuring.clock import utc_now
@@ -40,7 +40,7 @@ def examine(
     """
     report.checks = checks = []
     job, request = _job(services, invocation)
-    for check in (request, *_examination(services, around, job).checks()):
+    for check in (*request, *_examination(services, around, job).checks()):
         checks.append(check)
         show(check.text())
         log.info("%s: %s", check.name, check.answer.outcome)
@@ -52,26 +52,21 @@ def examine(
 def spark_failed(error: str) -> list[Check]:
     """Return the checks of a driver in which Spark does not start."""
     action = (
-        "The lines above this one have the reason: the queue, the ticket, the configuration in HADOOP_CONF_DIR, or"
-        " spark.yarn.* settings"
+        "Look at the ticket, the queue, HADOOP_CONF_DIR and the properties of Spark; the log has what Spark says"
+        " (`lakekeeper doctor --verbose`)"
     )
     return list(answered([Question("spark", "start Spark", lambda: bad(error, action), action)]))
 
 
-def _job(services: Services, invocation: Invocation) -> tuple[Job | None, Check]:
-    """Return the inputs of the job, None if they cannot be read, and the check of that."""
+def _job(services: Services, invocation: Invocation) -> tuple[Job | None, list[Check]]:
+    """Return the inputs of the job, None if they cannot be read, and the check of that, if there are any."""
     try:
-        job, answer = job_of(services, invocation, print), _read(invocation)
+        job, answer = job_of(services, invocation, print), good(f"the driver can read {invocation.request}")
     except UsageError as error:
         job, answer = None, bad(str(error), _EXCHANGE)
-    (check,) = answered([Question("request", "read what its caller has written", lambda: answer, _EXCHANGE)])
-    return job, check
-
-
-def _read(invocation: Invocation) -> Answer:
-    if invocation.request is None:
-        return not_asked("there is none: a person has started this job")
-    return good(f"the driver can read {invocation.request}")
+    if job is not None and invocation.request is None:
+        return job, []
+    return job, list(answered([Question("request", "read what its caller has written", lambda: answer, "")]))
 
 
 def _examination(services: Services, around: Surroundings, job: Job | None) -> Examination:

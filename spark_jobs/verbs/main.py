@@ -9,11 +9,10 @@ import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services, start_spark, surroundings, tracking_url
-from spark_jobs.core.messages.errors import LakekeeperError, UsageError, in_one_line
+from spark_jobs.core.messages.errors import SparkNotStarted, UsageError
 from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
@@ -27,10 +26,6 @@ from spark_jobs.verbs.runner import keep_lines_printable, run
 log = logging.getLogger("lakekeeper")
 
 
-class SparkFailed(LakekeeperError):
-    """Spark does not start: nothing was done."""
-
-
 def main(verb: str, argv: Sequence[str], description: str) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
     report, nonce = Report(verb, __version__, started=utc_now()), report_nonce(argv)
@@ -41,7 +36,7 @@ def main(verb: str, argv: Sequence[str], description: str) -> int:
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
         began = time.monotonic()
-        spark = _started(verb)
+        spark = start_spark(f"lakekeeper {verb}")
         _show(tracking_url(spark))
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
@@ -56,19 +51,12 @@ def main(verb: str, argv: Sequence[str], description: str) -> int:
     except UsageError as error:
         report.error, report.usage = str(error), True
         _publish(report, nonce, invocation, None)
-    except SparkFailed as error:
+    except SparkNotStarted as error:
+        log.debug("Spark does not start", exc_info=error)
         report.error = str(error)
         report.checks = spark_failed(str(error)) if verb == DOCTOR else None
         _publish(report, nonce, invocation, None)
     return report.exit_code
-
-
-def _started(verb: str) -> Any:
-    try:
-        return start_spark(f"lakekeeper {verb}")
-    except Exception as error:
-        log.debug("Spark does not start", exc_info=error)
-        raise SparkFailed(f"Spark does not start: {in_one_line(error)}") from error
 
 
 def _unshown(_: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from datetime import datetime, timezone
 from pathlib import Path
@@ -22,6 +23,13 @@ from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 #: More tasks than this would only be more of the same.
 _MOST_TASKS = 16
 _GROUP = "lakekeeper doctor"
+_EXCEPTION = re.compile(r".*((?:\w+\.)+\w*(?:Exception|Error): .*)", re.DOTALL)
+#: Static methods of Java, which Spark calls where the task runs: the jobs need no Python there.
+_OF_EXECUTOR = (
+    "reflect('org.apache.spark.package', 'SPARK_VERSION')",
+    "reflect('java.lang.System', 'getProperty', 'java.version')",
+    "reflect('java.net.InetAddress', 'getLocalHost')",
+)
 _CLIENT_VERSION, _CLIENT_JARS = "spark.sql.hive.metastore.version", "spark.sql.hive.metastore.jars"
 _BUILT_IN = "builtin"
 
@@ -47,10 +55,17 @@ class SparkSurroundings:
             host=socket.gethostname(),
         )
 
-    def executors(self, seconds: float) -> Mapping[tuple[str, str], int]:
-        """Run some tasks, and return the number of them by host and version of Python."""
+    def executors(self, seconds: float) -> Mapping[str, int]:
+        """Run some tasks, and return the number of them by host and versions of Spark and Java."""
+        return self._within(seconds, self._ask_java)
+
+    def executors_python(self, seconds: float) -> Mapping[str, int]:
+        """Run some tasks in Python, and return the number of them by host and version."""
+        return self._within(seconds, self._ask_python)
+
+    def _within(self, seconds: float, ask: Callable[[], list[str]]) -> Mapping[str, int]:
         with ThreadPoolExecutor(1) as pool:
-            asked = pool.submit(self._ask_executors)
+            asked = pool.submit(self._in_group, ask)
             try:
                 return Counter(asked.result(seconds))
             except TimeoutError:
@@ -61,14 +76,24 @@ class SparkSurroundings:
                     raise
                 raise LakekeeperError(_reason_of_task(str(error))) from None
 
-    def _ask_executors(self) -> list[tuple[str, str]]:
-        self._context.setJobGroup(_GROUP, "ask the executors for their Python", interruptOnCancel=True)
-        tasks = min(_MOST_TASKS, max(2, self._context.defaultParallelism))
+    def _in_group(self, ask: Callable[[], list[str]]) -> list[str]:
+        self._context.setJobGroup(_GROUP, "ask the executors for their versions", interruptOnCancel=True)
+        return ask()
+
+    @property
+    def _tasks(self) -> int:
+        return min(_MOST_TASKS, max(2, int(self._context.defaultParallelism)))
+
+    def _ask_java(self) -> list[str]:
+        rows = self._spark.range(0, self._tasks, 1, self._tasks).selectExpr(*_OF_EXECUTOR).collect()
+        return [f"Spark {row[0]} and Java {row[1]} on {str(row[2]).partition('/')[0]}" for row in rows]
+
+    def _ask_python(self) -> list[str]:
         # A lambda travels by its value: the executors need not have this module.
-        about = self._context.parallelize(range(tasks), tasks).map(
-            lambda _: (__import__("socket").gethostname(), __import__("platform").python_version())
+        about = self._context.parallelize(range(self._tasks), self._tasks).map(
+            lambda _: f"Python {__import__('platform').python_version()} on {__import__('socket').gethostname()}"
         )
-        return [(str(host), str(python)) for host, python in about.collect()]
+        return [str(text) for text in about.collect()]
 
     def ticket(self) -> Ticket:
         """Return how Hadoop's client knows the account."""
@@ -97,7 +122,8 @@ class SparkSurroundings:
     def metastore_versions(self) -> MetastoreVersions:
         """Return the versions of Spark's client of the metastore and of the server."""
         conf = self._spark.conf
-        client, jars = conf.get(_CLIENT_VERSION), conf.get(_CLIENT_JARS, _BUILT_IN)
+        built_in = self._jvm.org.apache.spark.sql.hive.HiveUtils.builtinHiveVersion()
+        client, jars = conf.get(_CLIENT_VERSION, built_in), conf.get(_CLIENT_JARS, _BUILT_IN)
         if jars != _BUILT_IN:
             return MetastoreVersions(str(client), None, f"{_CLIENT_JARS} is {jars}")
         try:
@@ -142,6 +168,6 @@ class SparkSurroundings:
 
 
 def _reason_of_task(text: str) -> str:
-    """Return the reason in the error of a job: the last line before the stack of Java that holds one of Python."""
-    lines = [line.strip() for line in text.split("\n\tat ", 1)[0].splitlines() if line.strip()]
-    return f"a task on an executor has failed: {lines[-1]}" if lines else text
+    """Return the reason in the error of a job: the last exception that it names before the stack of Java."""
+    named = _EXCEPTION.match(text.partition("\n\tat ")[0])
+    return f"a task has failed: {named[1].strip()}" if named else text

@@ -190,6 +190,10 @@ class LeaseLost(LakekeeperError):
     """Another job has, or has just had, a lease that this job needs. Nothing more is changed."""
 
 
+class SparkNotStarted(LakekeeperError):
+    """Spark does not start. Nothing was done."""
+
+
 class Busy(LakekeeperError):
     """Another job works on the table. Try again later."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -51,12 +51,14 @@ class Question:
         tried: what is tried, for a person.
         ask: makes the check. Any error in it is what was found.
         action: what a person does about an error.
+        needs: the checks before it without which it would only fail, too.
     """
 
     name: str
     tried: str
     ask: Callable[[], Answer]
     action: str
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,20 @@ class Check:
 
 
 def answered(questions: Iterable[Question]) -> Iterator[Check]:
-    """Yield the checks. One that fails does not prevent the others."""
+    """Yield the checks. One that fails prevents only those that need it."""
+    answers: dict[str, Answer] = {}
     for question in questions:
-        yield Check(question.name, question.tried, _answer(question))
+        missing = next(filter(None, (_missing(need, answers) for need in question.needs)), None)
+        answers[question.name] = missing or _answer(question)
+        yield Check(question.name, question.tried, answers[question.name])
+
+
+def _missing(name: str, answers: Mapping[str, Answer]) -> Answer | None:
+    """Return the answer of a question that needs this check; None if it can be asked."""
+    answer = answers[name]
+    if answer.outcome is CheckOutcome.BAD:
+        return not_asked(f"the check {name} is bad")
+    return answer if answer.outcome is CheckOutcome.NOT_ASKED else None
 
 
 def _answer(question: Question) -> Answer:

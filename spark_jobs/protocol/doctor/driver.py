@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from spark_jobs import __version__
+from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.wire.checks import Answer, advice, bad, good
 from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.ports import Surroundings
@@ -13,6 +15,10 @@ from spark_jobs.protocol.ports import Surroundings
 _PATIENCE = 120.0
 #: A ticket that ends sooner is renewed, or ends under a job.
 _SHORT = timedelta(hours=1)
+_GET_TICKET = (
+    "Run kinit, or give spark_submit a keytab and a principal; in Airflow, `airflow kerberos` renews a ticket, and"
+    " use_krb5ccache: true uses it"
+)
 
 
 def spark(around: Surroundings) -> Answer:
@@ -25,16 +31,16 @@ def spark(around: Surroundings) -> Answer:
 
 
 def executors(around: Surroundings) -> Answer:
-    """Run tasks on the executors. The jobs run none of Python there, so that only a part of it would be missed."""
-    own = around.versions().python
-    tasks = around.executors(_PATIENCE)
-    shown = ", ".join(
-        f"Python {python} on {host} ({count} tasks)" for (host, python), count in sorted(tasks.items())
-    )
-    others = {python for _, python in tasks if python.split(".")[:2] != own.split(".")[:2]}
-    if others:
-        return advice(f"{shown}; the driver has Python {own}", "Set spark.pyspark.python to the same version")
-    return good(shown)
+    """Run tasks on the executors. The jobs run no Python there, so that it may be missing."""
+    tasks = _counted(around.executors(_PATIENCE))
+    try:
+        return good(f"{tasks}; {_counted(around.executors_python(_PATIENCE))}")
+    except LakekeeperError as error:
+        return good(f"{tasks}; no Python, which the jobs do not need there ({error})")
+
+
+def _counted(tasks: Mapping[str, int]) -> str:
+    return ", ".join(f"{what} ({count} tasks)" for what, count in sorted(tasks.items()))
 
 
 def ticket(around: Surroundings, now: datetime) -> Answer:
@@ -49,6 +55,8 @@ def ticket(around: Surroundings, now: datetime) -> Answer:
     if found.ends is None:
         return good(f"{found.account}, with a ticket")
     left = found.ends - now
+    if left <= timedelta(0):
+        return bad(f"the ticket of {found.account} has ended at {utc(found.ends)}", _GET_TICKET)
     shown = f"the ticket of {found.account} ends at {utc(found.ends)}, in {_hours(left)}"
     if left < _SHORT:
         return advice(shown, "Renew it (kinit -R, or kinit), or give spark_submit a keytab and a principal")
@@ -58,13 +66,9 @@ def ticket(around: Surroundings, now: datetime) -> Answer:
 def _without_ticket(account: str, tokens: int) -> Answer:
     if tokens:
         return good(f"{account}, by {tokens} delegation tokens of the job that was submitted")
-    return bad(
-        f"the cluster asks for Kerberos, and {account} has no ticket that is valid",
-        "Run kinit, or give spark_submit a keytab and a principal; in Airflow, `airflow kerberos` renews a ticket, and"
-        " use_krb5ccache: true uses it",
-    )
+    return bad(f"the cluster asks for Kerberos, and {account} has no ticket that is valid", _GET_TICKET)
 
 
 def _hours(left: timedelta) -> str:
-    minutes = max(0, int(left.total_seconds() // 60))
+    minutes = int(left.total_seconds() // 60)
     return f"{minutes // 60} h {minutes % 60} min"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 from spark_jobs.core.wire.checks import Answer, Check, Question, answered, good, not_asked
 from spark_jobs.protocol.doctor import driver, metastore, storage
@@ -11,11 +10,10 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Surroundings
 from spark_jobs.protocol.services import Services
 
-_METASTORE = (
-    "Put the hive-site.xml of the cluster into $SPARK_CONF_DIR, and start the metastore that it names"
-)
-_HDFS = "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, at the ticket, and at the NameNode"
-_TABLES = "Correct the name, or the metastore's entry of the table"
+_QUEUE = "Look at the queue, and at the log of the application"
+_METASTORE = "Start the metastore that hive-site.xml names, or correct hive.metastore.uris in it"
+_HDFS = "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, and at the NameNode"
+_TABLES = "Correct the name, or what the metastore has of the table"
 
 
 class Examination:
@@ -37,87 +35,86 @@ class Examination:
 
     def checks(self) -> Iterator[Check]:
         """Yield the checks as they are made."""
-        answers: dict[str, Check] = {}
-        for each in answered(self._of_driver()):
-            answers[each.name] = each
-            yield each
-        broken = next((name for name in ("metastore", "metastore-client") if answers[name].is_bad), None)
-        why = f"the check {broken} is bad" if broken else ""
-        (tables,) = answered([self._question_of_tables(why)])
-        yield tables
-        yield from answered(self._of_storage(self._why_no_tables(tables)))
+        return answered([*self._of_driver(), *self._of_metastore(), *self._of_storage()])
 
     def _of_driver(self) -> list[Question]:
-        around, services = self._around, self._services
+        around, now = self._around, self._services.now
         return [
-            Question("spark", "ask for versions", partial(driver.spark, around), "Look at SPARK_HOME"),
+            Question("spark", "ask for versions", lambda: driver.spark(around), "Look at SPARK_HOME"),
+            Question("executors", "run tasks on the executors", lambda: driver.executors(around), _QUEUE),
             Question(
-                "executors",
-                "run tasks on the executors",
-                partial(driver.executors, around),
-                "Look at the queue and the application's log; set spark.pyspark.python to a Python of the nodes",
+                "ticket",
+                "ask Hadoop's client for the account",
+                lambda: driver.ticket(around, now()),
+                "Look at krb5.conf",
             ),
-            Question(
-                "ticket", "ask Hadoop's client for the account", self._ask_for_ticket, "Look at krb5.conf"
-            ),
+        ]
+
+    def _of_metastore(self) -> list[Question]:
+        around, catalog = self._around, self._services.metastore
+        tables = f"read {self._named or 'tables'} in the metastore"
+        return [
             Question(
                 "metastore",
                 "connect, and list the databases",
-                partial(metastore.metastore, services.metastore),
+                lambda: metastore.metastore(catalog),
                 _METASTORE,
+                ["ticket"],
             ),
             Question(
                 "metastore-client",
                 "look up a table, and compare the versions",
-                partial(metastore.client, services.metastore, around),
+                lambda: metastore.client(catalog, around),
                 _METASTORE,
+                ["metastore"],
             ),
+            Question("tables", tables, self._ask_for_tables, _TABLES, ["metastore", "metastore-client"]),
         ]
 
-    def _ask_for_ticket(self) -> Answer:
-        return driver.ticket(self._around, self._services.now())
-
-    def _question_of_tables(self, unknown: str) -> Question:
-        tried = f"read {self._named} in the metastore" if self._named else "read tables in the metastore"
-        return Question("tables", tried, partial(self._ask_for_tables, unknown), _TABLES)
-
-    def _ask_for_tables(self, unknown: str) -> Answer:
+    def _ask_for_tables(self) -> Answer:
         if not self._named:
             return not_asked("no table is named: --table DB.TABLE")
-        if unknown:
-            return not_asked(unknown)
         self._tables = self._read_tables()
-        units = sum(len(table.units) for table in self._tables)
-        return good(f"{len(self._tables)} tables, {units} directories of data")
+        tables, units = len(self._tables), sum(len(table.units) for table in self._tables)
+        return good(f"{tables} {'table' if tables == 1 else 'tables'}, directories of data: {units}")
 
-    def _why_no_tables(self, tables: Check) -> str:
-        if not self._named:
-            return "no table is named: --table DB.TABLE"
-        return "" if self._tables else f"the check {tables.name} has found none"
-
-    def _of_storage(self, unknown: str) -> list[Question]:
-        services, around, tables = self._services, self._around, self._tables
-        roots = [table.root for table in tables]
-        of_tables: list[tuple[str, str, Callable[[], Answer], str]] = [
-            (
+    def _of_storage(self) -> list[Question]:
+        services, around = self._services, self._around
+        needs = ["tables", "hdfs"]
+        return [
+            Question(
+                "hdfs",
+                "read the file systems",
+                lambda: storage.hdfs(services, around, [table.root for table in self._tables]),
+                _HDFS,
+                ["ticket"],
+            ),
+            Question(
                 "rights",
                 "ask for the rights in the tables' directories",
-                partial(storage.rights, services, around, tables),
+                lambda: storage.rights(services, around, self._tables),
                 _HDFS,
+                needs,
             ),
-            ("trash", "ask whether there is a trash", partial(storage.trash, services, tables), _HDFS),
-            ("quota", "compare quotas with what is used", partial(storage.quota, services, tables), _HDFS),
-            (
+            Question(
+                "trash",
+                "ask whether there is a trash",
+                lambda: storage.trash(services, self._tables),
+                _HDFS,
+                needs,
+            ),
+            Question(
+                "quota",
+                "compare quotas with what is used",
+                lambda: storage.quota(services, self._tables),
+                _HDFS,
+                needs,
+            ),
+            Question(
                 "lakekeeper-0.0.6",
                 "look for what Lakekeeper 0.0.6 has left",
-                partial(storage.leftovers, services, tables, services.metastore.tables),
+                lambda: storage.leftovers(services, self._tables),
                 _HDFS,
-            ),
-        ]
-        return [
-            Question("hdfs", "read the file systems", partial(storage.hdfs, services, around, roots), _HDFS),
-            *(
-                Question(name, tried, partial(not_asked, unknown) if unknown else ask, action)
-                for name, tried, ask, action in of_tables
+                needs,
             ),
         ]

@@ -22,7 +22,7 @@ def client(catalog: Catalog, around: Surroundings) -> Answer:
     """Make a call that servers of Hive 4 do not have any more, and compare the versions."""
     found = around.metastore_versions()
     server = (
-        f"the metastore is of Hive {found.server}"
+        f"the metastore says that it is of Hive {found.server}"
         if found.server
         else f"the metastore's version is not known ({found.unknown})"
     )

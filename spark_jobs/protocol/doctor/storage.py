@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from spark_jobs.core.messages.remedies import accounts
 from spark_jobs.core.rules.quota import Quota
@@ -18,7 +18,7 @@ from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 #: Of each table, at most this many partitions are looked at: rights differ from one pipeline to another.
 _PARTITIONS = 50
 #: At most this many of the same kind are named.
-_NAMED = 3
+_NAMED = 2
 #: A run needs about this many names for its records, and one block on all replicas for a file that is open.
 _NAMES, _REPLICAS = 50, 3
 
@@ -124,16 +124,13 @@ def _usage(quota: Quota) -> str:
     return f"{quota.directory} uses {' and '.join(parts)}"
 
 
-def leftovers(services: Services, tables: Sequence[Table], names: Callable[[str], Iterable[str]]) -> Answer:
-    """Look for backup tables and directories of Lakekeeper 0.0.6.
-
-    Args:
-        names: returns the names of the tables of a database.
-    """
+def leftovers(services: Services, tables: Sequence[Table]) -> Answer:
+    """Look for backup tables and directories of Lakekeeper 0.0.6."""
     found = [text for table in tables if (text := kept_by_lakekeeper_0_0_6(services.fs, table.units))]
     prefixes = {table.facts.name.partition(".")[0]: table.options.backup_prefix for table in tables}
     for database, prefix in prefixes.items():
-        found += [f"{database}.{name}" for name in names(database) if is_backup_name(name, prefix)]
+        names = services.metastore.tables(database)
+        found += [f"{database}.{name}" for name in names if is_backup_name(name, prefix)]
     if found:
         return advice(
             _some(found), "docs/guides/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', ends it"
