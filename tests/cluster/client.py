@@ -12,6 +12,7 @@ from tests.cluster import jars
 from tests.cluster.server import opened
 
 HDFS_DFS = ("org.apache.hadoop.fs.FsShell",)
+HDFS_DFSADMIN = ("org.apache.hadoop.hdfs.tools.DFSAdmin",)
 HDFS_FETCHDT = ("org.apache.hadoop.hdfs.tools.DelegationTokenFetcher",)
 YARN_APPLICATION = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
 #: Short lives, or little work: what the second compiler would make of the code comes too late for them.

@@ -102,6 +102,10 @@ class Cluster:
         """`yarn application -kill`, as this user."""
         self._tool(user, *client.YARN_APPLICATION, "-kill", application)
 
+    def administer(self, *command: str) -> None:
+        """`hdfs dfsadmin`, as the superuser."""
+        self._tool(sites.SUPERUSER, *client.HDFS_DFSADMIN, *command)
+
     def _tool(self, user: str, *command: str) -> str:
         return client.must(self.folder, *command, environ={**self._environ(), **self.client(user)})
 

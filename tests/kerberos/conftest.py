@@ -58,6 +58,7 @@ TABLES = {
     "default.seen_cluster": 3,
     "hand_client.by_client": 1,
     "hand_cluster.by_cluster": 1,
+    "doctor.asked": 2,
     "edge_client.on_client": 1,
     "edge_cluster.on_cluster": 1,
 }

@@ -36,6 +36,8 @@ _DENIED = "(Permission denied)"
 _STATUS = re.compile(r"\w*FileStatus\{path=([^;]*);[^}]*\}")
 #: A chain of causes may be a circle.
 _MOST_CAUSES = 50
+#: Errors whose message is the name of a class, and nothing else.
+_NO_CLASS = ("NoClassDefFoundError", "ClassNotFoundException")
 _WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 
@@ -74,7 +76,10 @@ def message_of(error: Exception) -> str:
     java = _java_exception(error)
     if java is None:
         return first_line(str(error))
-    return with_setting(first_line(java.getMessage() or "")) or kind_of(java)
+    kind = kind_of(java)
+    if kind.endswith(_NO_CLASS):
+        return f"{kind}: {first_line(java.getMessage() or '')}"
+    return with_setting(first_line(java.getMessage() or "")) or kind
 
 
 def _java_exception(error: Exception) -> Any | None:

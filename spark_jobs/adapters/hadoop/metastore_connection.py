@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.java_errors import call
 from spark_jobs.core.messages.errors import UsageError
 
 URIS = "hive.metastore.uris"
@@ -33,4 +34,5 @@ def connect(spark: SparkSession) -> Any:
             f"the driver does not know where the Hive Metastore is: {URIS} is not set, and no hive-site.xml on Spark's"
             f" class path sets it. Put hive-site.xml into $SPARK_CONF_DIR, or set spark.hadoop.{URIS}"
         )
-    return shared.externalCatalog()
+    # PySpark would look for a class of its own to convert an error, and find none if jars of Hive's client are missing.
+    return call(shared, "externalCatalog")

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.hive_client import metastore_client
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import cause_classes, is_java_error
 from spark_jobs.core.messages.errors import Refusal
@@ -49,6 +50,7 @@ class MetastoreEntries:
         self, spark: SparkSession, catalog: Any, mapper: Any, qualified: Callable[[str], str]
     ) -> None:
         self._session = spark._jsparkSession
+        self._jvm: Any = spark._jvm
         self._catalog = catalog
         self._mapper = mapper
         self._qualified = qualified
@@ -138,11 +140,7 @@ class MetastoreEntries:
         return True
 
     def _client(self) -> Any:
-        """Return Spark's own client of the metastore. Its class loader has the classes of the configured version."""
-        loader = self._catalog.unwrapped().client().clientLoader()
-        if loader.cachedHive() is None:  # Spark gives up its client after an error of the connection.
-            self._catalog.databaseExists("default")
-        return loader.cachedHive().getMSC()
+        return metastore_client(self._jvm, self._catalog)
 
     def _partition(self, entry: Entry) -> Storage:
         """Return the storage of a partition. The metastore counts seconds, and Spark milliseconds."""

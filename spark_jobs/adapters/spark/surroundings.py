@@ -16,7 +16,8 @@ from typing import Any
 import pyspark
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.hadoop.java_errors import is_java_error, java_errors, root_cause
+from spark_jobs.adapters.hadoop.hive_client import metastore_client, server_version
+from spark_jobs.adapters.hadoop.java_errors import is_java_error, java_errors, message_of
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 
@@ -30,8 +31,7 @@ _OF_EXECUTOR = (
     "reflect('java.lang.System', 'getProperty', 'java.version')",
     "reflect('java.net.InetAddress', 'getLocalHost')",
 )
-_CLIENT_VERSION, _CLIENT_JARS = "spark.sql.hive.metastore.version", "spark.sql.hive.metastore.jars"
-_BUILT_IN = "builtin"
+_CLIENT_VERSION = "spark.sql.hive.metastore.version"
 
 
 class SparkSurroundings:
@@ -121,28 +121,15 @@ class SparkSurroundings:
 
     def metastore_versions(self) -> MetastoreVersions:
         """Return the versions of Spark's client of the metastore and of the server."""
-        conf = self._spark.conf
         built_in = self._jvm.org.apache.spark.sql.hive.HiveUtils.builtinHiveVersion()
-        client, jars = conf.get(_CLIENT_VERSION, built_in), conf.get(_CLIENT_JARS, _BUILT_IN)
-        if jars != _BUILT_IN:
-            return MetastoreVersions(str(client), None, f"{_CLIENT_JARS} is {jars}")
+        client = str(self._spark.conf.get(_CLIENT_VERSION, built_in))
+        catalog = self._spark._jsparkSession.sharedState().externalCatalog()
         try:
-            return MetastoreVersions(str(client), self._server_version())
+            return MetastoreVersions(client, server_version(self._jvm, metastore_client(self._jvm, catalog)))
         except Exception as error:
             if not is_java_error(error):
                 raise
-            return MetastoreVersions(str(client), None, " ".join(root_cause(error)))
-
-    def _server_version(self) -> str:
-        """Ask the metastore by Hive's own client, which has the call, and no method for it."""
-        hive = self._jvm.org.apache.hadoop.hive
-        own = hive.metastore.HiveMetaStoreClient(hive.conf.HiveConf(self._conf, self._conf.getClass()))
-        try:
-            calls = own.getClass().getDeclaredField("client")
-            calls.setAccessible(True)
-            return str(calls.get(own).getVersion())
-        finally:
-            own.close()
+            return MetastoreVersions(client, None, message_of(error))
 
     def _invoke(self, owner: Any, name: str, target: Any) -> Any:
         new_array = self._context._gateway.new_array

@@ -11,7 +11,10 @@ from spark_jobs.protocol.ports import Surroundings
 from spark_jobs.protocol.services import Services
 
 _QUEUE = "Look at the queue, and at the log of the application"
-_METASTORE = "Start the metastore that hive-site.xml names, or correct hive.metastore.uris in it"
+_METASTORE = (
+    "Start the metastore that hive-site.xml names, or correct hive.metastore.uris in it; if a class is missing, correct"
+    " spark.sql.hive.metastore.jars"
+)
 _HDFS = "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, and at the NameNode"
 _TABLES = "Correct the name, or what the metastore has of the table"
 
