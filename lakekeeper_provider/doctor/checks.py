@@ -40,7 +40,8 @@ class Check:
         for name in (*_TEXTS, "action"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, redacted_text(one_line(value)))  # guard: checks_shown_safely
+                shown = redacted_text(one_line(value))  # guard: checks_shown_safely
+                object.__setattr__(self, name, shown)
 
     @classmethod
     def of_job(cls, data: Any) -> Check:

@@ -82,6 +82,12 @@ _SECRETS = (
         f"{_SHELL}::test_neither_the_word_of_the_report_nor_keytab_and_principal_are_shown",
     ),
     of_provider(
+        "H54-doctor",
+        "the file of a doctor, which is sent to others, has a password",
+        Rewrite("checks_shown_safely", "redacted_text(A)", "A"),
+        f"{_UNIT}/test_doctor.py::test_the_file_has_all_and_no_credentials",
+    ),
+    of_provider(
         "H54-uri",
         "a password in the URI of a report directory gets into logs and XComs",
         Condition("no_password_in_uris", False),

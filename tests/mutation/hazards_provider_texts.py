@@ -28,6 +28,12 @@ TEXTS_OF_PROVIDER = (
         f"{_LINE}::test_a_line_of_the_process_ends_where_it_ended_and_acts_on_no_terminal",
     ),
     of_provider(
+        "H48-doctor",
+        "a text of a check begins a line, or acts on a terminal",
+        Rewrite("checks_shown_safely", "one_line(A)", "A"),
+        f"{_UNIT}/test_doctor.py::test_texts_of_a_job_are_lines",
+    ),
+    of_provider(
         "H48-reason",
         "a reason begins a line of the task log",
         Rewrite("reason_is_one_line", "one_line(A)", "A"),
