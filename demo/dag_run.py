@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import urllib.error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from demo import airflow_server, steps
@@ -19,29 +20,22 @@ REQUEST_LIMIT = 60
 POLL_SECONDS = 0.5
 
 
-def run(dag: str, env: Mapping[str, str], workspace: Workspace) -> None:
-    """Start Airflow, run a DAG once, and stop Airflow. The DAG stays active, so that its tasks can be cleared.
+@contextmanager
+def airflow(env: Mapping[str, str], workspace: Workspace) -> Iterator[Airflow]:
+    """Start Airflow, and stop it at the end of the block. `Airflow.log_in` waits until it is up.
 
     Args:
-        dag: its id.
         env: the variables of Airflow.
         workspace: the folder of the demo.
-
-    Raises:
-        StepFailed: Airflow did not start or has ended, or the run failed; the message has the end of a log.
     """
     port = free_port()
     logs = steps.relative_to_checkout(workspace.log("ui-scheduler").with_name("ui-*.log"))
     steps.announce(f"starting Airflow (logs: {logs})")
     with airflow_server.running(workspace, env, port) as components:
-        airflow = _Airflow(workspace, components, airflow_server.address(port))
-        airflow.log_in()
-        tasks = steps.relative_to_checkout(workspace.airflow_home / "logs")
-        steps.announce(f"running the DAG {dag} (logs: {tasks})")
-        airflow.run(dag)
+        yield Airflow(workspace, components, airflow_server.address(port))
 
 
-class _Airflow:
+class Airflow:
     """A running Airflow, as a user who has logged in."""
 
     def __init__(self, workspace: Workspace, components: airflow_server.Components, url: str) -> None:
@@ -49,12 +43,24 @@ class _Airflow:
         self._api = AirflowApi(url, timeout=REQUEST_LIMIT)
 
     def log_in(self) -> None:
-        """Wait until all components are healthy, and get a token."""
+        """Wait until all components are healthy, and get a token.
+
+        Raises:
+            StepFailed: Airflow did not start or has ended; the message has the end of a log.
+        """
         self._wait("Airflow did not start", lambda: airflow_components.is_healthy(self._url), START_LIMIT)
         self._api.log_in(*airflow_server.credentials(self._workspace))
 
     def run(self, dag: str) -> None:
-        """Start a run of the DAG, and wait for its end; print the tasks that run from time to time."""
+        """Start a run of a DAG, and wait for its end; print the tasks that run from time to time.
+
+        The DAG stays active, so that its tasks can be cleared.
+
+        Raises:
+            StepFailed: Airflow has ended, or the run failed; the message has the end of a log.
+        """
+        tasks = steps.relative_to_checkout(self._workspace.airflow_home / "logs")
+        steps.announce(f"running the DAG {dag} (logs: {tasks})")
         self._wait(f"Airflow does not know the DAG {dag}", lambda: self._knows(dag), START_LIMIT)
         self._api.call("PATCH", f"/dags/{dag}", {"is_paused": False})
         created = self._api.call("POST", f"/dags/{dag}/dagRuns", {"logical_date": None})

@@ -28,7 +28,7 @@ TABLES = ["demo.lakekeeper_flat", "demo.lakekeeper_events", "demo.lakekeeper_eve
     schedule=None,
     start_date=datetime(2026, 1, 1),
     catchup=False,
-    max_active_tasks=1,
+    max_active_tasks=2,
     doc_md=__doc__,
     tags=["lakekeeper", "demo"],
 )
