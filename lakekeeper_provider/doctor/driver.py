@@ -1,4 +1,4 @@
-"""The checks of a driver: those of its report, or one about the driver that has left none."""
+"""The checks of a driver: those of its report, and one about a driver that has not ended as it should."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
 
-from lakekeeper_provider.doctor.checks import DRIVER, Check, Desk
+from lakekeeper_provider.doctor.checks import DRIVER, Check, Desk, is_bad
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.report import report
@@ -27,19 +29,25 @@ _TRIED = "start a job by spark-submit"
 _ACTION = "The lines of spark-submit have the reason; `lakekeeper doctor --verbose` shows them"
 
 
-def of_report(answer: Report) -> list[Check]:
-    """Return the checks of a report; one that has none says why the job could not begin.
+def of_report(answer: Report, failure: str | None = None) -> list[Check]:
+    """Return the checks of a report, and one about the driver if it has not made all of them.
+
+    Args:
+        failure: how the process has failed, if it has
 
     Raises:
         ReportError: what it has are no checks
     """
-    if answer.checks is None:
-        return [failed(answer.error or "its report has no checks: another program has written it")]
-    return [Check.of_job(check) for check in answer.checks]
+    checks = [Check.of_job(check) for check in answer.checks or ()]
+    if answer.ended is None or not checks:
+        why = answer.error or failure or "it has not made all checks"
+        return [*checks, failed(why)]
+    # A bad check explains the exit code of a job.
+    return [*checks, failed(failure)] if failure and not is_bad(checks) else checks
 
 
 def failed(found: str, action: str = _ACTION) -> Check:
-    """Return the check of a driver that has left no report."""
+    """Return the check of a driver that has not ended as it should."""
     return Desk(DRIVER).bad("driver", _TRIED, found, action)
 
 
@@ -48,54 +56,88 @@ def not_asked(because: str) -> Check:
     return Desk(DRIVER).not_asked("driver", _TRIED, because)
 
 
-def ask(command: Sequence[str], line: ReportLine, seconds: float, show: Callable[[str], None]) -> list[Check]:
+def ask(
+    command: Sequence[str], line: ReportLine, file: Path, seconds: float, show: Callable[[str], None]
+) -> list[Check]:
     """Run spark-submit until the job has ended, and return the driver's checks.
 
     Args:
         line: the line of the report; the command has its flags
+        file: where the job writes its report, after each check
         seconds: the job is ended after this time
         show: gets each line that spark-submit prints
+
+    Raises:
+        ReportError: its report is none
     """
-    # No shell reads these words, and the person who runs this command wrote them. In a session of its own, all of its
-    # processes can be ended at once.
+    kept: deque[str] = deque(maxlen=_KEPT)
+    with _process(command, seconds) as (process, late):
+        for each in line.without(_lines(process)):
+            kept.append(each.rstrip("\n"))
+            show(each)
+        code = process.wait()
+    why = f"it was ended after {seconds:.0f} s" if late.is_set() else f"it ended with exit code {code}"
+    failure = f"{why}: {reason(kept)}" if code or late.is_set() else None
+    content = file.read_text("utf-8") if file.exists() else line.content
+    if not content:
+        return [failed(f"{why}, without a report: {reason(kept)}")]
+    return of_report(report.parse(content, DOCTOR), failure)
+
+
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str], seconds: float
+) -> Iterator[tuple[subprocess.Popen[bytes], threading.Event]]:
+    """Start a program in a session of its own, which is ended with all of its processes if the block is left early."""
+    late = threading.Event()
+    # No shell reads these words, and the person who runs this command wrote them.
     process = subprocess.Popen(  # noqa: S603
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
-    kept: deque[str] = deque(maxlen=_KEPT)
-    late = threading.Event()
 
     def end() -> None:
         late.set()
         _end(process)
 
     timer = threading.Timer(seconds, end)
+    timer.daemon = True
     timer.start()
     try:
-        for each in line.without(_lines(process)):
-            kept.append(each.rstrip("\n"))
-            show(each)
-        code = process.wait()
+        with _signals_raised():
+            yield process, late
+    except BaseException:
+        _end(process)
+        raise
     finally:
         timer.cancel()
-        _end(process)
-    if line.content:
-        return of_report(report.parse(line.content, DOCTOR))
-    why = (
-        f"it was ended after {seconds:.0f} s"
-        if late.is_set()
-        else f"it ended with exit code {code}, without a report"
-    )
-    return [failed(f"{why}: {reason(kept)}")]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and its children. Spark withdraws its application from YARN, if it is given the time."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, sign)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE)
+    """End the processes of the session. Spark withdraws its application from YARN, if it is given the time."""
+    _signal(process, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE)
+    _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[bytes], sign: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, sign)
+
+
+@contextlib.contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Raise KeyboardInterrupt for what ends this process: its driver is in another session, and would go on."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {sign: signal.signal(sign, interrupt) for sign in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterable[str]:

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 
 from lakekeeper_provider.doctor.checks import Check, Desk
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
-from lakekeeper_provider.options.spark_submit import SparkSubmit
 
 _CORE_SITE, _AUTHENTICATION = "core-site.xml", "hadoop.security.authentication"
 _GET_TICKET = (
@@ -49,20 +49,24 @@ def spark_submit(desk: Desk, program: str, path: str | None = None) -> Check:
     )
 
 
-def ticket(desk: Desk, spark: SparkSubmit) -> Check:
-    """Look for the keytab that is configured, else for a ticket."""
-    if spark.keytab:
-        return _keytab(desk, spark.keytab)
+def ticket(desk: Desk, keytab: str | None, environ: Mapping[str, str]) -> Check:
+    """Look for a ticket, or for the keytab that is used instead.
+
+    Args:
+        environ: the environment of spark-submit
+    """
+    if keytab:
+        return _keytab(desk, keytab)
     tried = "look for a Kerberos ticket (klist)"
     if not shutil.which("klist"):
         return desk.not_asked(
             "ticket", tried, "klist is not installed; the driver says whether it has a ticket"
         )
-    listed, held = _klist()
+    listed, held = _klist(environ)
     if held:
         return desk.good("ticket", tried, _life(listed))
     found = "the ticket has expired" if "krbtgt/" in listed else "there is no ticket"
-    asked = _asks_for_kerberos()
+    asked = _asks_for_kerberos(environ)
     if asked is None:
         return desk.not_asked(
             "ticket", tried, f"{found}, and no core-site.xml says whether the cluster asks for one"
@@ -73,16 +77,21 @@ def ticket(desk: Desk, spark: SparkSubmit) -> Check:
 
 
 def _keytab(desk: Desk, keytab: str) -> Check:
-    tried = "read the keytab of spark_submit"
+    tried = "read the keytab"
     if os.access(keytab, os.R_OK):
         return desk.good("ticket", tried, "it can be read; the driver says whether a login with it works")
     why = "it cannot be read by this account" if Path(keytab).exists() else "there is no such file"
-    return desk.bad("ticket", tried, why, "Correct spark_submit.keytab, or the rights of the file")
+    return desk.bad(
+        "ticket",
+        tried,
+        why,
+        "Correct keytab (of the operator, or of spark_submit), or the rights of the file",
+    )
 
 
-def _klist() -> tuple[str, bool]:
+def _klist(environ: Mapping[str, str]) -> tuple[str, bool]:
     """Return what klist says, and whether there is a ticket that counts."""
-    environment = {**os.environ, "LC_ALL": "C"}
+    environment = {**environ, "LC_ALL": "C"}
     # The program is that of the machine, as its PATH has it.
     shown = subprocess.run(["klist"], env=environment, capture_output=True, text=True, check=False)  # noqa: S607
     quiet = subprocess.run(["klist", "-s"], env=environment, capture_output=True, check=False)  # noqa: S607
@@ -98,10 +107,10 @@ def _life(listed: str) -> str:
     return f"{whose}, until {ends}" if ends else whose
 
 
-def _asks_for_kerberos() -> bool | None:
+def _asks_for_kerberos(environ: Mapping[str, str]) -> bool | None:
     """Tell whether Hadoop's configuration asks for Kerberos; None if there is none."""
     for variable in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
-        path = Path(os.environ.get(variable) or os.devnull, _CORE_SITE)
+        path = Path(environ.get(variable) or os.devnull, _CORE_SITE)
         if path.is_file():
             return _setting(path) == "kerberos"
     return None

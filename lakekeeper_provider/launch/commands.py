@@ -24,6 +24,12 @@ _SECRET = re.compile(
     r"|(appmaster|executor|driver)env\.",
     re.IGNORECASE,
 )
+#: The same in any text, without the names of accounts: in JSON, YAML, a query or a header.
+_CREDENTIAL = re.compile(
+    r"((?:secret|passw(?:or)?d|passphrase|pwd|token|credential|authorization|delegation|signature"
+    r"|(?:access|account|api|private|secret)[._-]?key|azure[._]sas)[\w.-]*[\"']?\s*[:=]\s*|bearer\s+).+",
+    re.IGNORECASE,
+)
 #: The password in a URI.
 _PASSWORD = re.compile(r"(://[^/\s@:]*:)[^/\s@]+@")
 #: Flags whose values no log shows.
@@ -207,14 +213,13 @@ def redacted(command: Sequence[str]) -> list[str]:
     """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
     # guard: commands_shown_safely
     return [
-        MASK if flag in _HIDDEN else _without_credentials(word)
-        for flag, word in zip(["", *command], command, strict=False)
+        MASK if flag in _HIDDEN else _without_credentials(word) for flag, word in zip(["", *command], command)
     ]
 
 
 def redacted_text(text: str) -> str:
-    """Return a text of one line without what `redacted` masks in its words."""
-    return " ".join(redacted(text.split(" ")))
+    """Return a line that others may see: what follows the name of a credential is masked, to the end of the line."""
+    return _CREDENTIAL.sub(rf"\1{MASK}", _PASSWORD.sub(rf"\1{MASK}@", text))
 
 
 def _without_credentials(word: str) -> str:

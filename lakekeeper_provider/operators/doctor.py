@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
-from lakekeeper_provider.compat import AirflowException, AirflowFailException, Context
+from lakekeeper_provider.compat import AirflowException, AirflowFailException, Context, fail_on_usage_error
 from lakekeeper_provider.doctor import driver, machine
 from lakekeeper_provider.doctor.checks import BAD, Check, is_bad, summary
 from lakekeeper_provider.exceptions import ReportError, UsageError
@@ -16,15 +17,15 @@ from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.options.parsers import given
 from lakekeeper_provider.options.selection import Selection
-from lakekeeper_provider.submission.submission import Submission, SubmissionRunner
+from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner
 
 
 class DoctorOperator(LakekeeperOperator):
     """Check what is between this worker and the tables: versions, ticket, triggerer, Spark, metastore, HDFS, rights.
 
     Changes nothing. Each check is a line of the log: what was tried, what was found, and what to do. A bad one fails
-    the task without a retry. The XCom has the checks. Without a table it looks at no directories. See
-    ``LakekeeperOperator`` for the other arguments.
+    the task without a retry. The XCom has the checks. Without a table it looks at no directories. It waits for no
+    window. See ``LakekeeperOperator`` for the other arguments.
     """
 
     verb = DOCTOR
@@ -38,18 +39,20 @@ class DoctorOperator(LakekeeperOperator):
 
     def run_job(self, context: Context) -> dict[str, Any]:
         """Make all checks, show them, and fail if any is bad."""
+        with fail_on_usage_error():
+            self.selection(), self.arguments()
         checks: list[Check] = []
         for check in self._checks(context):
             checks.append(check)
             for line in check.lines():
                 self.log.info("%s", line)
+        self.log.info("%s", summary(checks))
         result = {
             "schema_version": 1,
             "verb": DOCTOR,
             "outcome": "failed" if is_bad(checks) else "done",
             "checks": [check.to_json() for check in checks],
         }
-        self.log.info("%s", summary(checks))
         if is_bad(checks):
             self.push(result, context)
             raise AirflowFailException(f"doctor: {summary(checks)}")
@@ -60,40 +63,48 @@ class DoctorOperator(LakekeeperOperator):
         yield worker_checks.provider()
         settings, configuration = machine.configuration(desk, given(self.config_file))
         yield configuration
-        yield machine.ticket(desk, settings.spark_submit)
+        # It only says what would be submitted.
+        runner = SubmissionRunner(self, DOCTOR, settings.spark_submit)
+        yield machine.ticket(desk, runner.keytab, {**os.environ, **(self.env_vars or {})})
         yield worker_checks.pool(self.pool)
         yield worker_checks.triggerer()
         if configuration.outcome == BAD:
             yield driver.not_asked("the check configuration is bad")
         else:
-            yield from self._of_driver(settings, context)
+            yield from self._of_driver(runner, settings, context)
 
-    def _of_driver(self, settings: Config, context: Context) -> Iterator[Check]:
-        self._runner = SubmissionRunner(self, DOCTOR, settings.spark_submit)
+    def _of_driver(self, runner: SubmissionRunner, settings: Config, context: Context) -> Iterator[Check]:
         try:
-            target = self._runner.target()
+            target = runner.target()
         except (UsageError, AirflowException) as error:
             yield driver.failed(str(error), "Correct the Spark connection: docs/start/install.md")
             return
-        yield machine.spark_submit(worker_checks.DESK, target.spark_binary, (self.env_vars or {}).get("PATH"))
         cluster = target.deploy_mode == "cluster"
-        directory = given(self.report_dir) or (settings.spark_submit.report_dir if cluster else None)
-        exchange = worker_checks.report_dir(directory, cluster=cluster)
-        yield exchange
-        if exchange.outcome == BAD:
-            yield driver.not_asked("the check report_dir is bad")
-            return
-        yield from self._ask(settings, context)
+        path = (self.env_vars or {}).get("PATH")
+        needed = (
+            machine.spark_submit(worker_checks.DESK, target.spark_binary, path),
+            worker_checks.report_dir(runner.report_dir(cluster=cluster), cluster=cluster),
+        )
+        yield from needed
+        bad = next((check.check for check in needed if check.outcome == BAD), None)
+        yield from [driver.not_asked(f"the check {bad} is bad")] if bad else self._ask(settings, context)
 
     def _ask(self, settings: Config, context: Context) -> Iterator[Check]:
-        built = request.build_request(settings, self.arguments())
-        assert self._runner is not None  # noqa: S101 (it was made above)
+        submission = Submission(self.selection(), request.build_request(settings, self.arguments()), {})
         try:
-            ended = self._runner.run(Submission(self.selection(), built, {}), context)
-            checks = driver.of_report(ended.report)
+            ended = self._submit(submission, settings, context)
+            checks = driver.of_report(ended.report, _failure(ended))
         except (AirflowException, ReportError) as error:
-            yield driver.failed(str(error))
-            return
+            if self._killed:
+                raise
+            checks, ended = [driver.failed(str(error))], None
         yield from checks
-        if ended.uri and not ended.by_file:
+        if ended is not None and ended.uri and not ended.by_file:
             yield worker_checks.one_sided(ended.uri)
+
+
+def _failure(ended: Ended) -> str | None:
+    """Return how the process has failed, unless its report tells it."""
+    if ended.failure is None or ended.failure.is_told_by(ended.report):
+        return None
+    return f"{ended.failure}: {ended.failure.text}"

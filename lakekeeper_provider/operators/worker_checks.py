@@ -100,6 +100,7 @@ def one_sided(uri: str | None) -> Check:
     return DESK.bad(
         "report_dir",
         f"read the driver's report in {uri}",
-        "it is not there, although the driver has ended: the worker and the driver do not reach the same directory",
+        "the driver has ended, and this worker does not find its report there, or cannot read it: they do not reach the"
+        " same directory",
         "Name a directory that both reach, such as webhdfs://namenode:9870/lakekeeper",
     )

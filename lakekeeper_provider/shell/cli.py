@@ -39,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"{program.name()}: error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"{program.name()}: interrupted", file=sys.stderr)
+        return 130
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -46,6 +47,8 @@ def add_command(commands: Any) -> None:
     which.add_argument("-t", "--table", metavar="DB.TABLE", help="look at the directories of this table too")
     which.add_argument("--tables", metavar="DB.A,DB.B", help="of several tables")
     which.add_argument("-d", "--database", metavar="DB", help="of the first tables of a database")
+    # The job writes a file: its line may be torn by others that Java writes at the same time.
+    parser.set_defaults(json=True)
     parser.add_argument("--json", dest="as_json", action="store_true", help="print the checks as JSON")
     parser.add_argument(
         "--report",
@@ -78,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the file of --report cannot be written
     """
+    spark_command.job_flags(arguments, Config())  # Before any check: it names what is wrong with the tables.
     checks: list[Check] = []
     for check in _checks(arguments):
         checks.append(check)
@@ -98,7 +102,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
     spark = spark_command.spark_of_shell(settings.spark_submit)
     found = machine.spark_submit(desk, spark.submit_command or "spark-submit")
     yield found
-    yield machine.ticket(desk, spark)
+    yield machine.ticket(desk, spark.keytab, os.environ)
     why = next(
         (f"the check {each.check} is bad" for each in (configuration, found) if each.outcome == BAD), None
     )
@@ -120,13 +124,14 @@ def _of_driver(arguments: argparse.Namespace, settings: Config) -> Sequence[Chec
     """Start a job in client mode: in cluster mode, its report would be on a node."""
     spark, line = replace(settings.spark_submit, deploy_mode="client"), ReportLine()
     with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
+        place = Path(directory)
+        command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
+        command += line.flags
+        print(f"Asking a driver: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
+        file = spark_command.json_report(arguments, place)
+        show = _shown if arguments.verbose else _unshown
         try:
-            command = spark_command.build_command(
-                arguments, replace(settings, spark_submit=spark), Path(directory)
-            )
-            command += line.flags
-            print(f"Asking a driver: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
-            return driver.ask(command, line, arguments.timeout, _shown if arguments.verbose else _unshown)
+            return driver.ask(command, line, file or place, arguments.timeout, show)
         except (ReportError, OSError) as error:
             return [driver.failed(str(error))]
 

@@ -56,8 +56,10 @@ class Exchange:
         """Write a file where the request will be, read it, and remove it. Raise what prevents that."""
         content = b"{}"
         self.write_request(content)
-        read = _bytes(self._fs, self._request)
-        self.remove_request()
+        try:
+            read = _bytes(self._fs, self._request)
+        finally:
+            self.remove_request()
         if read != content:
             raise UsageError(f"what was written to {self.request} cannot be read back")
 

@@ -97,6 +97,20 @@ class SubmissionRunner:
         arguments = commands.submit_arguments(self._own, self._spark, str(bundle.job_script(self._verb)))
         return SparkSubmitter(self._operator, arguments, iter).target()
 
+    @property
+    def keytab(self) -> str | None:
+        """Return the keytab by which the job would log in."""
+        keytab: str | None = commands.submit_arguments(self._own, self._spark)["keytab"]
+        return keytab
+
+    def report_dir(self, *, cluster: bool) -> str | None:
+        """Return the directory of request and report; None if only this machine needs them.
+
+        That of the file is for cluster mode; in client mode only an argument keeps the report.
+        """
+        named = given(self._operator.report_dir)  # type: ignore[attr-defined]  # all operators here have it
+        return named or (self._spark.report_dir if cluster else None)
+
     def run(self, submission: Submission, context: Context) -> Ended:
         """Run spark-submit until the job has ended.
 
@@ -172,9 +186,7 @@ class SubmissionRunner:
             )
 
     def _exchange(self, cluster: bool, directory: str) -> Exchange:
-        # report_dir of the file is for cluster mode; in client mode only an argument keeps the report.
-        named = given(self._operator.report_dir)  # type: ignore[attr-defined]  # all operators here have it
-        report_dir = named or (self._spark.report_dir if cluster else None)
+        report_dir = self.report_dir(cluster=cluster)
         if cluster and not report_dir:
             raise UsageError(
                 "deploy_mode is cluster: set report_dir to a directory that this worker and the driver reach"

@@ -237,8 +237,11 @@ class Surroundings(Protocol):
     def safe_mode(self, path: str) -> bool:
         """Tell whether the NameNode of a path refuses writes. Other file systems never do."""
 
-    def check_access(self, path: str) -> None:
-        """Raise PermissionError if the account may not list, change and enter a directory."""
+    def check_access(self, path: str, rights: str) -> None:
+        """Raise PermissionError if the account lacks one of these rights (of `rwx`) in a directory."""
+
+    def trash_root(self, path: str) -> str:
+        """Return the directory of the trash to which the account would move a path."""
 
 
 class Clock(Protocol):

@@ -7,7 +7,8 @@ import logging
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from spark_jobs import __version__
@@ -17,6 +18,7 @@ from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.options.option import DOCTOR
+from spark_jobs.core.wire.checks import Check
 from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
@@ -42,7 +44,7 @@ def main(verb: str, argv: Sequence[str], description: str) -> int:
         services.phases.add("start", time.monotonic() - began)
         try:
             if verb == DOCTOR:
-                examine(services, surroundings(spark), invocation, report, _unshown if nonce else print)
+                examine(services, surroundings(spark), invocation, report, _shown(report, nonce, invocation))
             else:
                 run(services, invocation, report)
         finally:
@@ -59,8 +61,16 @@ def main(verb: str, argv: Sequence[str], description: str) -> int:
     return report.exit_code
 
 
-def _unshown(_: str) -> None:
-    """Show nothing: the caller of the job shows its report."""
+def _shown(report: Report, nonce: str | None, invocation: Invocation) -> Callable[[Check], None]:
+    """Return what shows a check as soon as it is made: a caller reads it in the report, which has no end yet."""
+
+    def show(check: Check) -> None:
+        if nonce is None:
+            print(check.text(), flush=True)
+        with suppress(OSError):  # The whole report is written at the end, where an error is logged.
+            _write_report(report, invocation, None)
+
+    return show
 
 
 def _show(tracking_url: str | None) -> None:

@@ -106,6 +106,7 @@ def doctor_report(plan):
         "verb": "doctor",
         "outcome": plan.get("outcome", outcome),
         "error": plan.get("error"),
+        "ended": "2026-02-24T01:03:10Z",
         "tables": [],
         "checks": checks,
     }

@@ -180,7 +180,8 @@ def test_no_spark_submit(spark, health, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     found = failed(doctor(), "spark-submit")
     assert found["worker spark-submit"]["outcome"] == "bad"
-    assert found["driver driver"]["outcome"] == "bad"
+    assert found["driver driver"]["outcome"] == "not-asked"
+    assert spark.calls == []
 
 
 def test_a_driver_that_leaves_no_report(spark, health):
@@ -193,6 +194,30 @@ def test_a_job_that_could_not_begin_says_why(spark, health):
         doctor={"checks": None, "outcome": "usage", "error": "unknown key 'x' in the request", "exit": 2}
     )
     assert "unknown key" in failed(doctor(), "driver")["driver driver"]["found"]
+
+
+def test_a_driver_that_dies_after_its_report_is_no_success(spark, health):
+    spark.plan(doctor={"exit": -9})
+    assert failed(doctor(), "driver")["driver driver"]["outcome"] == "bad"
+
+
+def test_a_wrong_name_of_a_table_fails_before_anything_is_asked(spark, health):
+    with pytest.raises(AirflowFailException, match=r"a table as db\.table"):
+        doctor(table="events").execute(context())
+    assert spark.calls == []
+
+
+def test_a_keytab_of_the_operator_counts_as_one_of_the_file(spark, health, tmp_path, monkeypatch):
+    """Before: the worker asked for a ticket, which a job with a keytab does not need."""
+    setting = "<name>hadoop.security.authentication</name><value>kerberos</value>"
+    (tmp_path / "core-site.xml").write_text(f"<configuration><property>{setting}</property></configuration>")
+    keytab = tmp_path / "etl.keytab"
+    keytab.write_bytes(b"x")
+    variables = {"HADOOP_CONF_DIR": str(tmp_path), "KRB5CCNAME": f"FILE:{tmp_path}/none"}
+    of_file = checks_of(doctor(keytab=str(keytab), principal="etl@R", env_vars=variables).execute(context()))
+    assert "keytab" in of_file["worker ticket"]["tried"]
+    without = failed(doctor(env_vars=variables), "ticket")["worker ticket"]
+    assert "core-site.xml asks for Kerberos" in without["found"]
 
 
 def test_a_wrong_configuration_file(spark, health, tmp_path):

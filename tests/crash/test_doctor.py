@@ -18,7 +18,7 @@ from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 from spark_jobs.verbs import doctor
 from tests.crash.model_tree import AUTHORITY, ME
 from tests.crash.process import acting_as
-from tests.crash.scenario import EVENTS, WAREHOUSE, build
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build
 from tests.crash.simulated_cluster import SimulatedCluster
 
 ALL = [
@@ -37,7 +37,7 @@ class Surroundings:
         self.known = Ticket(secured=True, account="etl@REALM", valid=True)
         self.server = MetastoreVersions("2.3.9", "3.1.3")
         self.safe = False
-        self.denied: set[str] = set()
+        self.denied: set[tuple[str, str]] = set()
 
     def versions(self) -> Versions:
         return Versions("3.5.9", "/opt/spark", "17.0.1", "3.11.9", "yarn", "client", "edge1")
@@ -57,9 +57,12 @@ class Surroundings:
     def safe_mode(self, path: str) -> bool:
         return self.safe
 
-    def check_access(self, path: str) -> None:
-        if path in self.denied:
+    def check_access(self, path: str, rights: str) -> None:
+        if (path, rights) in self.denied:
             raise PermissionError(f"no access to {path}: Permission denied: user={ME}")
+
+    def trash_root(self, path: str) -> str:
+        return f"{AUTHORITY}/user/{ME}/.Trash"
 
 
 def _answer(found: Mapping[str, int] | Exception) -> Mapping[str, int]:
@@ -86,6 +89,7 @@ def examined(sim: SimulatedCluster, around: Surroundings, *words: str, client: A
     report = Report("doctor", __version__)
     with acting_as(client):
         doctor.examine(client.cluster, around, parse("doctor", words, ""), report, lambda _: None)
+    assert report.ended is not None
     assert sim.digest() == before
     data = report.to_json()
     return {**data, "exit_code": report.exit_code, "checks": {each["check"]: each for each in data["checks"]}}
@@ -239,18 +243,81 @@ def test_client_of_another_hive(sim: SimulatedCluster, around: Surroundings) -> 
     assert checks["hdfs"]["outcome"] == "good"
 
 
+class Unreadable:
+    """A metastore that lists tables, and has no right to read any."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+    def table(self, name: Any) -> Any:
+        raise LakekeeperError(f"cannot read {name}: Permission denied")
+
+
+def test_a_database_whose_tables_cannot_be_read(sim: SimulatedCluster, around: Surroundings) -> None:
+    """Before: no table was looked at, and rights and trash were good."""
+    client = sim.client()
+    object.__setattr__(client.cluster, "metastore", Unreadable(client.cluster.metastore))
+    checks = examined(sim, around, "--database", "sales", client=client)["checks"]
+    assert checks["tables"]["outcome"] == "bad"
+    assert "2 others cannot be read: cannot read sales.events: Permission denied" in checks["tables"]["found"]
+    for name in OF_TABLES:
+        assert checks[name]["found"] == "not asked here, because the check tables is bad"
+
+
+def test_a_database_without_tables(sim: SimulatedCluster, around: Surroundings) -> None:
+    checks = examined(sim, around, "--database", "default")["checks"]
+    assert checks["tables"]["found"] == "not asked here, because default has no table that a job works on"
+    assert {checks[name]["outcome"] for name in OF_TABLES} == {"not-asked"}
+
+
+def test_a_check_that_raises_ends_the_report_as_a_failure(
+    sim: SimulatedCluster, around: Surroundings
+) -> None:
+    report, client = Report("doctor", __version__), sim.client()
+
+    def fail(_: Any) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    with acting_as(client), pytest.raises(RuntimeError):
+        doctor.examine(client.cluster, around, parse("doctor", [], ""), report, fail)
+    assert (report.to_json()["outcome"], report.exit_code) == ("failed", 1)
+
+
 def test_safe_mode(sim: SimulatedCluster, around: Surroundings) -> None:
     around.safe = True
     assert of(sim, around, "hdfs")[0] == "bad"
 
 
-@pytest.mark.parametrize("path", [f"{WAREHOUSE}/events", f"{AUTHORITY}/elsewhere", f"{WAREHOUSE}/events/k=a"])
-def test_no_rights(sim: SimulatedCluster, around: Surroundings, path: str) -> None:
-    around.denied = {path}
+@pytest.mark.parametrize(
+    "lacking",
+    [(f"{WAREHOUSE}/events", "-wx"), (f"{AUTHORITY}/elsewhere", "-wx"), (f"{WAREHOUSE}/events/k=a", "r-x")],
+)
+def test_no_rights(sim: SimulatedCluster, around: Surroundings, lacking: tuple[str, str]) -> None:
+    around.denied = {lacking}
     outcome, found, action = of(sim, around, "rights")
     assert outcome == "bad"
-    assert f"1 of 5 directories: no access to {path}" in found
+    assert f"1 of 5 questions: no access to {lacking[0]}" in found
     assert ME in action
+
+
+def test_to_write_in_a_partition_is_needed_by_a_permanent_delete_only(
+    sim: SimulatedCluster, around: Surroundings
+) -> None:
+    around.denied = {(f"{WAREHOUSE}/events/k=a", "rwx")}
+    assert of(sim, around, "rights")[0] == "good"
+    assert (
+        examined(sim, around, "--table", EVENTS, "--request", _skip_trash(sim))["checks"]["rights"]["outcome"]
+        == "bad"
+    )
+
+
+def _skip_trash(sim: SimulatedCluster) -> str:
+    uri = f"{AUTHORITY}/user/{ME}/request.json"
+    sim.tree.write(uri, b'{"schema_version": 1, "settings": {"skip_trash": true}}')
+    return uri
 
 
 def test_no_trash(sim: SimulatedCluster, around: Surroundings) -> None:
@@ -273,13 +340,22 @@ def test_no_home_for_the_trash(around: Surroundings) -> None:
         (Quota(f"{WAREHOUSE}/events", 1000, 990, None, 0), "bad"),
         (Quota(f"{WAREHOUSE}/events", None, 0, 10**9, 9 * 10**8), "bad"),
         (Quota(f"{WAREHOUSE}/events", 1000, 100, 10**12, 0), "good"),
+        (Quota(f"{WAREHOUSE}", 1000, 1000, None, 0), "good"),
     ],
 )
 def test_quota(sim: SimulatedCluster, around: Surroundings, quota: Quota, outcome: str) -> None:
     sim.tree.quotas = {quota.directory: quota}
     found = of(sim, around, "quota")
     assert found[0] == outcome
-    assert quota.directory in found[1]
+    assert (quota.directory in found[1]) == (quota.directory != WAREHOUSE)
+
+
+def test_a_quota_of_a_table_without_partitions_itself(sim: SimulatedCluster, around: Surroundings) -> None:
+    """As the jobs: it would move away with the originals, and the table is refused."""
+    sim.tree.quotas = {f"{WAREHOUSE}/flat": Quota(f"{WAREHOUSE}/flat", 10**6, 1, None, 0)}
+    outcome, found, _ = of(sim, around, "quota", "--table", FLAT)
+    assert outcome == "bad"
+    assert "itself has a quota" in found
 
 
 def test_what_the_other_program_has_left(sim: SimulatedCluster, around: Surroundings) -> None:
@@ -299,11 +375,11 @@ def test_a_request_that_the_driver_cannot_read(sim: SimulatedCluster, around: Su
     assert "nowhere" in report["checks"]["request"]["found"]
     assert "report_dir" in report["checks"]["request"]["action"]
     assert report["checks"]["metastore"]["outcome"] == "good"
+    assert report["checks"]["tables"]["found"] == "not asked here, because the check request is bad"
 
 
 def test_a_request_that_the_driver_can_read(sim: SimulatedCluster, around: Surroundings) -> None:
-    uri = f"{AUTHORITY}/user/{ME}/request.json"
-    sim.tree.write(uri, b'{"schema_version": 1, "settings": {"skip_trash": true}}')
+    uri = _skip_trash(sim)
     sim.tree.trash_on = False
     checks = examined(sim, around, "--table", EVENTS, "--request", uri)["checks"]
     assert (checks["request"]["outcome"], checks["trash"]["outcome"]) == ("good", "good")

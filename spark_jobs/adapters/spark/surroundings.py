@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.hive_client import metastore_client, server_version
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, java_errors, message_of
-from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError, in_one_line
 from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 
 #: More tasks than this would only be more of the same.
@@ -96,15 +97,16 @@ class SparkSurroundings:
         return [str(text) for text in about.collect()]
 
     def ticket(self) -> Ticket:
-        """Return how Hadoop's client knows the account."""
+        """Return how Hadoop's client knows the account. One that acts for another one uses its own ticket."""
         groups = self._jvm.org.apache.hadoop.security.UserGroupInformation
         with java_errors("cannot find out the current user"):
             user = groups.getCurrentUser()
+            own = user.getRealUser() or user
             return Ticket(
                 secured=bool(groups.isSecurityEnabled()),
-                account=str(user.getUserName()),
-                valid=bool(user.hasKerberosCredentials()),
-                ends=self._end_of_ticket(user),
+                account=str(user.toString()) if user.getRealUser() else str(user.getUserName()),
+                valid=bool(own.hasKerberosCredentials()),
+                ends=self._end_of_ticket(own),
                 by_keytab=bool(groups.isLoginKeytabBased()),
                 tokens=int(user.getCredentials().numberOfTokens()),
             )
@@ -126,10 +128,10 @@ class SparkSurroundings:
         catalog = self._spark._jsparkSession.sharedState().externalCatalog()
         try:
             return MetastoreVersions(client, server_version(self._jvm, metastore_client(self._jvm, catalog)))
-        except Exception as error:
-            if not is_java_error(error):
-                raise
-            return MetastoreVersions(client, None, message_of(error))
+        except Py4JError as error:
+            # The version is only shown: to look it up by names that are not public must not fail a check.
+            known = isinstance(error, Py4JJavaError)
+            return MetastoreVersions(client, None, message_of(error) if known else in_one_line(error))
 
     def _invoke(self, owner: Any, name: str, target: Any) -> Any:
         new_array = self._context._gateway.new_array
@@ -144,11 +146,17 @@ class SparkSurroundings:
         with java_errors(f"cannot ask for the safe mode of {path}"):
             return bool(self._file_system(path).isInSafeMode())
 
-    def check_access(self, path: str) -> None:
-        """Raise PermissionError if the account may not list, change and enter a directory."""
-        every = self._jvm.org.apache.hadoop.fs.permission.FsAction.ALL
+    def check_access(self, path: str, rights: str) -> None:
+        """Raise PermissionError if the account lacks one of these rights (of `rwx`) in a directory."""
+        action = self._jvm.org.apache.hadoop.fs.permission.FsAction.getFsAction(rights)
         with java_errors(f"no access to {path}"):
-            self._file_system(path).access(self._jvm.org.apache.hadoop.fs.Path(path), every)
+            self._file_system(path).access(self._jvm.org.apache.hadoop.fs.Path(path), action)
+
+    def trash_root(self, path: str) -> str:
+        """Return the directory of the trash to which the account would move a path."""
+        with java_errors(f"cannot find out the trash of {path}"):
+            root = self._file_system(path).getTrashRoot(self._jvm.org.apache.hadoop.fs.Path(path))
+            return str(root.toString())
 
     def _file_system(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path).getFileSystem(self._conf)

@@ -239,7 +239,7 @@ class Report:
         if self.usage:
             return JobOutcome.USAGE
         if self.checks is not None:
-            wrong = self.error or any(check.is_bad for check in self.checks)
+            wrong = self.error or not self.complete or any(check.is_bad for check in self.checks)
             return JobOutcome.FAILED if wrong else JobOutcome.DONE
         if any(table.is_unsafe for table in self.tables):
             return JobOutcome.UNSAFE

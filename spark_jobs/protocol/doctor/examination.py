@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from spark_jobs.core.wire.checks import Answer, Check, Question, answered, good, not_asked
+from spark_jobs.core.wire.checks import Answer, Check, Question, advice, answered, bad, good, not_asked
 from spark_jobs.protocol.doctor import driver, metastore, storage
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Surroundings
@@ -19,21 +20,36 @@ _HDFS = "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, and at th
 _TABLES = "Correct the name, or what the metastore has of the table"
 
 
+@dataclass(frozen=True)
+class Found:
+    """The tables that are looked at, and errors about others."""
+
+    tables: Sequence[Table] = ()
+    errors: Sequence[str] = ()
+
+
 class Examination:
     """The checks of one driver.
 
     Args:
         read_tables: reads the tables that are named; the other checks of tables are made on them.
-        named: what is named, for a person; empty if nothing is.
+        named: what is named, for a person.
+        unnamed: why no tables can be read; empty if they can.
     """
 
     def __init__(
-        self, services: Services, around: Surroundings, read_tables: Callable[[], Sequence[Table]], named: str
+        self,
+        services: Services,
+        around: Surroundings,
+        read_tables: Callable[[], Found],
+        named: str,
+        unnamed: str = "",
     ) -> None:
         self._services = services
         self._around = around
         self._read_tables = read_tables
         self._named = named
+        self._unnamed = unnamed
         self._tables: Sequence[Table] = ()
 
     def checks(self) -> Iterator[Check]:
@@ -55,7 +71,7 @@ class Examination:
 
     def _of_metastore(self) -> list[Question]:
         around, catalog = self._around, self._services.metastore
-        tables = f"read {self._named or 'tables'} in the metastore"
+        tables = f"read {self._named} in the metastore"
         return [
             Question(
                 "metastore",
@@ -75,11 +91,16 @@ class Examination:
         ]
 
     def _ask_for_tables(self) -> Answer:
-        if not self._named:
-            return not_asked("no table is named: --table DB.TABLE")
-        self._tables = self._read_tables()
-        tables, units = len(self._tables), sum(len(table.units) for table in self._tables)
-        return good(f"{tables} {'table' if tables == 1 else 'tables'}, directories of data: {units}")
+        if self._unnamed:
+            return not_asked(self._unnamed)
+        found = self._read_tables()
+        self._tables = found.tables
+        tables, units = len(found.tables), sum(len(table.units) for table in found.tables)
+        shown = f"{tables} {'table' if tables == 1 else 'tables'}, directories of data: {units}"
+        if not found.errors:
+            return good(shown) if tables else not_asked(f"{self._named} has no table that a job works on")
+        text = f"{shown}; {len(found.errors)} others cannot be read: {found.errors[0]}"
+        return advice(text, _TABLES) if tables else bad(text, _TABLES)
 
     def _of_storage(self) -> list[Question]:
         services, around = self._services, self._around
@@ -102,7 +123,7 @@ class Examination:
             Question(
                 "trash",
                 "ask whether there is a trash",
-                lambda: storage.trash(services, self._tables),
+                lambda: storage.trash(services, around, self._tables),
                 _HDFS,
                 needs,
             ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spark_jobs.core.messages.remedies import accounts
-from spark_jobs.core.rules.quota import Quota
-from spark_jobs.core.values.layout import Home
+from spark_jobs.core.records.journal_bounds import server_of
+from spark_jobs.core.rules.quota import RUN, Need, Quota, shortfall
+from spark_jobs.core.values.layout import Home, is_below
 from spark_jobs.core.values.legacy_leftovers import is_backup_name
 from spark_jobs.core.values.model import parent
 from spark_jobs.core.wire.checks import Answer, advice, bad, good
@@ -19,41 +20,50 @@ from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 _PARTITIONS = 50
 #: At most this many of the same kind are named.
 _NAMED = 2
-#: A run needs about this many names for its records, and one block on all replicas for a file that is open.
-_NAMES, _REPLICAS = 50, 3
+#: HDFS counts a whole block for a file that is open, on all replicas.
+_REPLICAS = 3
+_ENTER, _WRITE, _ALL = "r-x", "-wx", "rwx"
 
 
 def hdfs(services: Services, around: Surroundings, roots: Sequence[str]) -> Answer:
-    """Read the root of each file system, and whether it refuses writes."""
-    servers = dict.fromkeys(services.fs.qualify(root) for root in (roots or ["/"]))
-    for root in servers:
-        services.fs.status(root)
-        if around.safe_mode(root):
+    """Read a directory of each file system, and whether it refuses writes."""
+    paths = [services.fs.qualify(root) for root in (roots or ["/"])]
+    for path in {server_of(path): path for path in paths}.values():
+        if around.safe_mode(path):
             return bad(
-                f"the NameNode of {root} is in safe mode", "Wait until it leaves it, or ask who runs HDFS"
+                f"the NameNode of {path} is in safe mode", "Wait until it leaves it, or ask who runs HDFS"
             )
-    return good(f"it answers for {_some(list(servers))}")
+    missing = [path for path in paths if services.fs.status(path) is None]
+    if missing:
+        return bad(f"there is no directory {_some(missing)}", "Correct the location, or make the directory")
+    if not roots and paths[0].startswith("file:"):
+        return advice(
+            "fs.defaultFS is the local disk",
+            "If it should be HDFS: set HADOOP_CONF_DIR to the directory that has the core-site.xml of the cluster",
+        )
+    return good(f"it answers for {_some(paths)}")
 
 
 def rights(services: Services, around: Surroundings, tables: Sequence[Table]) -> Answer:
     """Ask for the rights in the directories that a compaction changes. Nothing is written."""
     account, lacking = services.fs.user(), []
-    directories = dict.fromkeys(path for table in tables for path in _written_to(table))
-    for directory in directories:
+    wanted = [pair for table in tables for pair in _wanted(table)]
+    for path, needed in dict.fromkeys(wanted):
         try:
-            around.check_access(directory)
+            around.check_access(path, needed)
         except FileNotFoundError:
             continue
         except PermissionError as error:
             lacking.append(str(error))
     if lacking:
         return bad(
-            f"{len(lacking)} of {len(directories)} directories: {_some(lacking)}",
-            f"Run the jobs as the owner, or grant {account} the right to read, write and enter them"
-            " (docs/guides/permissions.md)",
+            f"{len(lacking)} of {len(set(wanted))} questions: {_some(lacking)}",
+            f"Run the jobs as the owner, or grant {account} what it lacks (docs/guides/permissions.md)",
         )
+    left = sum(max(0, len(table.units) - _PARTITIONS) for table in tables)
+    shown = f"{account} has those that it needs in {len(set(wanted))} directories"
+    shown += f"; {left} partitions were not looked at" if left else ""
     others = {owner for table in tables if (owner := _owner(services, table.root)) not in ("", account)}
-    shown = f"{account} may list, write to and enter {len(directories)} directories"
     if others:
         return advice(
             f"{shown}; the tables belong to {', '.join(sorted(others))}",
@@ -63,11 +73,14 @@ def rights(services: Services, around: Surroundings, tables: Sequence[Table]) ->
     return good(shown)
 
 
-def _written_to(table: Table) -> list[str]:
-    """Return the directories whose entries change: those of the home, and the parents of units, and units."""
+def _wanted(table: Table) -> list[tuple[str, str]]:
+    """Return directories with the rights that are needed there: to rename a directory, to write to the one above it."""
     units = [unit.location for unit in table.units[:_PARTITIONS]]
-    homes = [Home.of(table.root, location).base for location in units]
-    return [Home.of_table(table.root, table.partitioned).base, *homes, *map(parent, units), *units]
+    above = [Home.of_table(table.root, table.partitioned).base, *map(parent, units)]
+    above += [Home.of(table.root, location).base for location in units]
+    # What is deleted for good is emptied first.
+    of_unit = _ALL if table.options.skip_trash else _ENTER
+    return [*((path, _WRITE) for path in above), *((path, of_unit) for path in units)]
 
 
 def _owner(services: Services, path: str) -> str:
@@ -75,44 +88,67 @@ def _owner(services: Services, path: str) -> str:
     return status.owner if status else ""
 
 
-def trash(services: Services, tables: Sequence[Table]) -> Answer:
+def trash(services: Services, around: Surroundings, tables: Sequence[Table]) -> Answer:
     """Tell whether a cleanup could move originals to the trash."""
     fs, account = services.fs, services.fs.user()
-    needed = [table for table in tables if not table.options.skip_trash]
+    needed = [table.root for table in tables if not table.options.skip_trash]
     if not needed:
         return good("the option skip_trash is set: cleanups delete permanently")
-    without = [table.root for table in needed if not fs.trash_enabled(table.root)]
+    without = [root for root in needed if not fs.trash_enabled(root)]
     if without:
         return bad(
             f"the trash is switched off (fs.trash.interval is 0), and a cleanup would refuse: {_some(without)}",
             "Set fs.trash.interval in core-site.xml of the driver, or skip_trash: true, which deletes permanently",
         )
-    home = fs.qualify(f"/user/{account}")
-    if home.startswith("hdfs:") and fs.status(home) is None:
-        return bad(f"{home} does not exist, and the trash would be in it", accounts.home_command(account))
-    return good(f"it is switched on, in {home}")
+    places = list(dict.fromkeys(around.trash_root(root) for root in needed))
+    for place in places:
+        if place.startswith("hdfs:") and not (fs.status(place) or fs.status(parent(place))):
+            return bad(f"{parent(place)} does not exist, and the trash would be in it", _make_home(account))
+    return good(f"it is switched on, in {_some(places)}")
+
+
+def _make_home(account: str) -> str:
+    command = accounts.home_command(account)
+    return (
+        f"{command[0].upper()}{command[1:]}; in an encryption zone: hdfs crypto -provisionTrash -path <zone>"
+    )
 
 
 def quota(services: Services, tables: Sequence[Table]) -> Answer:
-    """Compare the quotas of the tables' roots, and of those in `quota_folders`, with what is used."""
-    directories = dict.fromkeys(
-        services.fs.qualify(path) for table in tables for path in (table.root, *table.options.quota_folders)
-    )
-    block = max(table.options.thresholds().block_size for table in tables)
-    found = [quota for path in directories if (quota := services.fs.quota(path)) is not None]
-    full = [_usage(each) for each in found if _is_full(each, block)]
-    if full:
+    """Compare the quotas that a compaction checks with what is used."""
+    problems, found = [], []
+    for table in tables:
+        block = table.options.thresholds().block_size
+        own = None if table.partitioned else _quota(services, table.root)
+        if own is not None:
+            problems.append(f"{own.directory} itself has a quota, and so the table is refused (QUOTA)")
+        for each in filter(None, (_quota(services, path) for path in _limiting(services, table))):
+            found.append(_usage(each))
+            problems += filter(None, [shortfall(each, RUN + Need(space_meanwhile=_REPLICAS * block), 1)])
+    if problems:
         return bad(
-            _some(full), "Raise it (hdfs dfsadmin -setQuota, -setSpaceQuota), or clean up older originals"
+            _some(problems), "Raise it (hdfs dfsadmin -setQuota, -setSpaceQuota), or clean up older originals"
         )
-    shown = _some([_usage(each) for each in found]) if found else "none"
+    shown = _some(list(dict.fromkeys(found))) if found else "none"
     return good(f"{shown}; quotas of directories above are known only if quota_folders names them")
 
 
-def _is_full(quota: Quota, block: int) -> bool:
-    names = quota.names is not None and quota.names_used + _NAMES > quota.names
-    space = quota.space is not None and quota.space_used + _REPLICAS * block > quota.space
-    return names or space
+def _limiting(services: Services, table: Table) -> list[str]:
+    """Return the directories whose quotas a compaction checks, as the planning does: no others are counted by HDFS."""
+    base = Home.of_table(table.root, table.partitioned).base
+    named = [services.fs.qualify(path) for path in table.options.quota_folders]
+    return [
+        *([base] if base == table.root else []),
+        *(path for path in named if is_below(base, path) or base == path),
+    ]
+
+
+def _quota(services: Services, path: str) -> Quota | None:
+    """Return a quota. A compaction does not check one that cannot be read, and HDFS enforces it."""
+    try:
+        return services.fs.quota(path)
+    except OSError:
+        return None
 
 
 def _usage(quota: Quota) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +16,9 @@ import pytest
 from lakekeeper_provider.doctor import checks, driver, machine
 from lakekeeper_provider.doctor.checks import Check, Desk
 from lakekeeper_provider.exceptions import ReportError
-from lakekeeper_provider.options.spark_submit import SparkSubmit
 from lakekeeper_provider.shell import cli, program
 from tests.harness.process_table import processes_naming
+from tests.harness.waiting import wait_for
 
 GOOD = {
     "check": "hdfs",
@@ -27,10 +30,11 @@ GOOD = {
 }
 BAD = {**GOOD, "check": "trash", "outcome": "bad", "found": "off", "action": "Set fs.trash.interval"}
 REPORTS = """
-import sys
+import pathlib, sys
 argv = sys.argv[1:]
 print("a line of Spark", flush=True)
-print("LAKEKEEPER_REPORT", argv[argv.index("--report-nonce") + 1], {report!r}, flush=True)
+pathlib.Path(argv[argv.index("--report") + 1]).write_text({report!r})
+print("LAKEKEEPER_REPORT", argv[argv.index("--report-nonce") + 1], "torn", flush=True)
 sys.exit({code})
 """
 Install = Callable[[str], None]
@@ -58,8 +62,9 @@ def install(empty: Path) -> Callable[..., None]:
     return put
 
 
-def job(*found: dict, code: int = 0) -> str:
+def job(*found: dict, code: int = 0, ended: str | None = "2026-02-24T01:03:10Z") -> str:
     data = {"schema_version": 1, "verb": "doctor", "outcome": "failed" if code else "done", "checks": found}
+    data["ended"] = ended
     return REPORTS.format(report=json.dumps(data), code=code)
 
 
@@ -141,8 +146,89 @@ def test_a_driver_that_does_not_end_is_ended_with_its_children(install, capfd, t
     install("spark-submit", body)
     found = ran(capfd, "--timeout", "3")[1]["driver driver"]
     assert found["outcome"] == "bad"
-    assert "it was ended after 3 s: Application report (state: ACCEPTED)" in found["found"]
+    assert "it was ended after 3 s, without a report: Application report (state: ACCEPTED)" in found["found"]
     assert processes_naming(child) == []
+
+
+def test_a_child_that_does_not_heed_the_first_signal_is_killed(install, capfd, tmp_path, monkeypatch):
+    """Before: only the first process was looked at, and its child kept the command waiting for ever."""
+    monkeypatch.setattr(driver, "_GRACE", 1)
+    child = tmp_path / "child"
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    start = f"subprocess.Popen([{sys.executable!r}, '-c', {code!r}, {str(child)!r}])"
+    body = f"import subprocess, time\n{start}\ntime.sleep(600)"
+    install("spark-submit", body)
+    assert ran(capfd, "--timeout", "3")[1]["driver driver"]["outcome"] == "bad"
+    assert processes_naming(child) == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_driver_ends_with_the_command(install, empty, tmp_path, sign):
+    """It is in a session of its own, where no signal of the terminal reaches it."""
+    started, child = tmp_path / "started", tmp_path / "child"
+    install(
+        "spark-submit",
+        f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(600)  # {child}",
+    )
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "doctor"]
+    environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    process = subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for("the driver has started", started.exists)
+    process.send_signal(sign)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "lakekeeper: interrupted"
+    assert processes_naming(empty / "spark-submit") == []
+
+
+def test_checks_that_were_made_before_a_driver_was_ended_are_shown(install, capfd):
+    body = job(GOOD, ended=None).replace("sys.exit(0)", "import time\ntime.sleep(600)")
+    install("spark-submit", body)
+    _, found, _ = ran(capfd, "--timeout", "3")
+    assert found["driver hdfs"] == GOOD
+    assert "it was ended after 3 s" in found["driver driver"]["found"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [job(GOOD, ended=None), job(), job(GOOD).replace("sys.exit(0)", "sys.exit(137)")],
+    ids=["not all", "none", "died"],
+)
+def test_a_driver_that_has_not_made_all_checks_is_bad(install, capfd, body):
+    """Before: a job that died after it had begun its report counted as if nothing were wrong."""
+    install("spark-submit", body)
+    code, found, _ = ran(capfd)
+    assert code == 1
+    assert found["driver driver"]["outcome"] == "bad"
+
+
+def test_a_wrong_name_of_a_table_is_a_wrong_call(install, capfd):
+    install("spark-submit", job(GOOD))
+    assert cli.main(["doctor", "--json", "--table", "events"]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "a table as db.table" in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = hunter2",
+        '{"password": "hunter2"}',
+        "fs.s3a.secret.key=hunter2 hunter2",
+        "Authorization: Bearer hunter2",
+        "webhdfs://nn/?delegation=hunter2",
+        "jdbc:postgresql://etl:hunter2@db/hive",
+        "storage_access_key: hunter2",
+    ],
+)
+def test_credentials_in_a_line_of_spark_are_masked(install, capfd, text):
+    install("spark-submit", f"import sys\nsys.stderr.write('Error: ' + {text!r})\nsys.exit(1)")
+    found = ran(capfd)[1]["driver driver"]["found"]
+    assert "hunter2" not in found
+    assert "******" in found
 
 
 def test_no_spark_at_all(capfd):
@@ -228,7 +314,7 @@ def test_without_a_ticket(empty, tmp_path, monkeypatch, listed, authentication, 
     klist(empty, 1, listed)
     if authentication:
         core_site(tmp_path, monkeypatch, authentication)
-    found = machine.ticket(Desk("shell"), SparkSubmit())
+    found = machine.ticket(Desk("shell"), None, os.environ)
     assert found.outcome == outcome
     assert words in found.found
     assert (found.action is not None and "kinit" in found.action) == (outcome == "bad")
@@ -236,20 +322,20 @@ def test_without_a_ticket(empty, tmp_path, monkeypatch, listed, authentication, 
 
 def test_with_a_ticket(empty):
     klist(empty, 0, HELD)
-    found = machine.ticket(Desk("shell"), SparkSubmit())
+    found = machine.ticket(Desk("shell"), None, os.environ)
     assert (found.outcome, found.found) == ("good", "Default principal: etl@R, until 11/28/2026 07:00:00")
 
 
 def test_without_klist():
-    found = machine.ticket(Desk("worker"), SparkSubmit())
+    found = machine.ticket(Desk("worker"), None, os.environ)
     assert (found.outcome, found.where) == ("not-asked", "worker")
 
 
 def test_a_keytab(tmp_path):
     path = tmp_path / "etl.keytab"
-    missing = machine.ticket(Desk("shell"), SparkSubmit(keytab=str(path), principal="etl@R"))
+    missing = machine.ticket(Desk("shell"), str(path), os.environ)
     path.write_bytes(b"x")
-    there = machine.ticket(Desk("shell"), SparkSubmit(keytab=str(path), principal="etl@R"))
+    there = machine.ticket(Desk("shell"), str(path), os.environ)
     assert (missing.outcome, there.outcome) == ("bad", "good")
     assert "no such file" in missing.found
 
