@@ -79,7 +79,7 @@ def test_no_rights_no_trash_and_a_full_quota(
     assert bad(found) == ["driver rights", "driver trash", "driver quota"]
     assert "user=loader" in found["driver rights"]["found"]
     assert "fs.trash.interval" in found["driver trash"]["action"]
-    assert "of 60 files and directories" in found["driver quota"]["found"]
+    assert "is 60 files and directories" in found["driver quota"]["found"]
 
 
 @pytest.mark.full
