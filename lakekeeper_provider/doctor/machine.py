@@ -15,6 +15,8 @@ from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
 
 _CORE_SITE, _AUTHENTICATION = "core-site.xml", "hadoop.security.authentication"
+#: A cache of tickets may be on a server that does not answer.
+_SECONDS = 30
 _GET_TICKET = (
     "Run kinit, or set keytab and principal in spark_submit; in Airflow, `airflow kerberos` renews a ticket"
 )
@@ -62,7 +64,10 @@ def ticket(desk: Desk, keytab: str | None, environ: Mapping[str, str]) -> Check:
         return desk.not_asked(
             "ticket", tried, "klist is not installed; the driver says whether it has a ticket"
         )
-    listed, held = _klist(environ)
+    try:
+        listed, held = _klist(environ)
+    except OSError as error:
+        return desk.not_asked("ticket", tried, str(error))
     if held:
         return desk.good("ticket", tried, _life(listed))
     found = "the ticket has expired" if "krbtgt/" in listed else "there is no ticket"
@@ -90,12 +95,25 @@ def _keytab(desk: Desk, keytab: str) -> Check:
 
 
 def _klist(environ: Mapping[str, str]) -> tuple[str, bool]:
-    """Return what klist says, and whether there is a ticket that counts."""
-    environment = {**environ, "LC_ALL": "C"}
-    # The program is that of the machine, as its PATH has it.
-    shown = subprocess.run(["klist"], env=environment, capture_output=True, text=True, check=False)  # noqa: S607
-    quiet = subprocess.run(["klist", "-s"], env=environment, capture_output=True, check=False)  # noqa: S607
-    return shown.stdout, quiet.returncode == 0
+    """Return what klist says, and whether there is a ticket that counts. Raise OSError if it does not answer."""
+    return _run(environ, "klist").stdout, _run(environ, "klist", "-s").returncode == 0
+
+
+def _run(environ: Mapping[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        # The program is that of the machine, as its PATH has it.
+        return subprocess.run(  # noqa: S603
+            command,
+            env={**environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"klist does not answer within {_SECONDS} s") from None
 
 
 def _life(listed: str) -> str:

@@ -23,7 +23,7 @@ from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.options.parsers import integer
-from lakekeeper_provider.shell import program, spark_command
+from lakekeeper_provider.shell import job, program, spark_command
 
 _HELP = "Say what is wrong between this machine and the tables, and what to do. Changes nothing."
 _SECONDS = 600
@@ -86,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     for check in _checks(arguments):
         checks.append(check)
         if not arguments.as_json:
-            print("\n".join(check.lines()), flush=True)
+            job.show("".join(f"{line}\n" for line in check.lines()), sys.stdout)
     answer = _answer(checks)
-    print(json.dumps(answer, indent=1) if arguments.as_json else summary(checks))
+    job.show(f"{json.dumps(answer, indent=1) if arguments.as_json else summary(checks)}\n", sys.stdout)
     if arguments.report:
         _write(arguments.report, answer)
     return 1 if is_bad(checks) else 0
@@ -123,21 +123,21 @@ def _package(desk: Desk) -> Check:
 def _of_driver(arguments: argparse.Namespace, settings: Config) -> Sequence[Check]:
     """Start a job in client mode: in cluster mode, its report would be on a node."""
     spark, line = replace(settings.spark_submit, deploy_mode="client"), ReportLine()
-    with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
-        place = Path(directory)
-        command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
-        command += line.flags
-        print(f"Asking a driver: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
-        file = spark_command.json_report(arguments, place)
-        show = _shown if arguments.verbose else _unshown
-        try:
+    show = _shown if arguments.verbose else _unshown
+    try:
+        with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
+            place = Path(directory)
+            command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
+            command += line.flags
+            job.show(f"Asking a driver: {shlex.join(commands.redacted(command))}\n", sys.stderr)
+            file = spark_command.json_report(arguments, place)
             return driver.ask(command, line, file or place, arguments.timeout, show)
-        except (ReportError, OSError) as error:
-            return [driver.failed(str(error))]
+    except (ReportError, OSError) as error:
+        return [driver.failed(str(error))]
 
 
 def _shown(line: str) -> None:
-    sys.stderr.write(line)
+    job.show(line, sys.stderr)
 
 
 def _unshown(_: str) -> None:
@@ -160,4 +160,4 @@ def _write(path: Path, answer: dict[str, Any]) -> None:
         path.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    print(f"wrote {path}", file=sys.stderr)
+    job.show(f"wrote {path}\n", sys.stderr)

@@ -50,11 +50,11 @@ def run(
         # No shell reads these words, and the person who runs this command wrote them.
         process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603
         for each in line.without(_lines(process)):
-            _show(each, output)
+            show(each, output)
         code = process.wait()
     text = line.content if json_report is None else _whole(json_report, line.content)
     if json_report is not None and text:
-        _show(f"{text.strip()}\n", sys.stdout)
+        show(f"{text.strip()}\n", sys.stdout)
     own = code if code >= 0 else 128 - code
     if not text:
         return _without_report(own) if report_expected else own
@@ -78,7 +78,7 @@ def _without_report(code: int) -> int:
 
 
 def _complain(text: str) -> None:
-    _show(f"lakekeeper: {one_line(text)}\n", sys.stderr)
+    show(f"lakekeeper: {one_line(text)}\n", sys.stderr)
 
 
 def _severity(code: int) -> int:
@@ -86,7 +86,7 @@ def _severity(code: int) -> int:
     return {0: 0, 1: 1, 2: 2, report.EXIT_CODES["unsafe"]: 4}.get(code, 3)
 
 
-def _show(text: str, output: TextIO) -> None:
+def show(text: str, output: TextIO) -> None:
     """Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code."""
     try:
         output.write(text)
@@ -128,9 +128,9 @@ def _whole(path: Path, printed: str | None) -> str | None:
 def _print_text(report: Report, verb: str) -> None:
     if verb not in _PRINTED_BY_THE_JOB:
         headline, _, rest = report_text.render(report, phases=False).partition("\n")
-        _show(f"{_coloured(headline, _COLOURS.get(report.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
+        show(f"{_coloured(headline, _COLOURS.get(report.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
     for text in report_text.warnings(report):
-        _show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)
+        show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)
 
 
 def _coloured(text: str, colour: str | None, output: TextIO) -> str:

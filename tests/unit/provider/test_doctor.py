@@ -331,6 +331,30 @@ def test_without_klist():
     assert (found.outcome, found.where) == ("not-asked", "worker")
 
 
+def test_a_klist_that_does_not_answer(empty, monkeypatch):
+    monkeypatch.setattr(machine, "_SECONDS", 1)
+    (empty / "klist").write_text(f"#!{sys.executable}\nimport time\ntime.sleep(600)")
+    (empty / "klist").chmod(0o755)
+    found = machine.ticket(Desk("shell"), None, os.environ)
+    assert found.outcome == "not-asked"
+    assert "klist does not answer within 1 s" in found.found
+
+
+def test_a_reader_that_is_gone_changes_nothing_in_the_exit_code(install):
+    """As `lakekeeper doctor | head -1`."""
+    install("spark-submit", job(GOOD, BAD, code=1))
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "doctor"]
+    environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    process = subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    err = process.stderr.read() if process.stderr else ""
+    assert process.wait(timeout=60) == 1
+    assert "Traceback" not in err
+
+
 def test_a_keytab(tmp_path):
     path = tmp_path / "etl.keytab"
     missing = machine.ticket(Desk("shell"), str(path), os.environ)
