@@ -26,12 +26,6 @@ from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 _MOST_TASKS = 16
 _GROUP = "lakekeeper doctor"
 _EXCEPTION = re.compile(r".*((?:\w+\.)+\w*(?:Exception|Error): .*)", re.DOTALL)
-#: Static methods of Java, which Spark calls where the task runs: the jobs need no Python there.
-_OF_EXECUTOR = (
-    "reflect('org.apache.spark.package', 'SPARK_VERSION')",
-    "reflect('java.lang.System', 'getProperty', 'java.version')",
-    "reflect('java.net.InetAddress', 'getLocalHost')",
-)
 _CLIENT_VERSION = "spark.sql.hive.metastore.version"
 
 
@@ -86,8 +80,15 @@ class SparkSurroundings:
         return min(_MOST_TASKS, max(2, int(self._context.defaultParallelism)))
 
     def _ask_java(self) -> list[str]:
-        rows = self._spark.range(0, self._tasks, 1, self._tasks).selectExpr(*_OF_EXECUTOR).collect()
-        return [f"Spark {row[0]} and Java {row[1]} on {str(row[2]).partition('/')[0]}" for row in rows]
+        # Static methods of Java, which Spark calls where the task runs: the jobs need no Python there.
+        rows = self._spark.range(0, self._tasks, 1, self._tasks).selectExpr(
+            "reflect('org.apache.spark.package', 'SPARK_VERSION')",
+            "reflect('java.lang.System', 'getProperty', 'java.version')",
+            "reflect('java.net.InetAddress', 'getLocalHost')",
+        )
+        return [
+            f"Spark {row[0]} and Java {row[1]} on {str(row[2]).partition('/')[0]}" for row in rows.collect()
+        ]
 
     def _ask_python(self) -> list[str]:
         # A lambda travels by its value: the executors need not have this module.

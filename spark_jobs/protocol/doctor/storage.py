@@ -126,9 +126,7 @@ def quota(services: Services, tables: Sequence[Table]) -> Answer:
             found.append(_usage(each))
             problems += filter(None, [shortfall(each, RUN + Need(space_meanwhile=_REPLICAS * block), 1)])
     if problems:
-        return bad(
-            _some(problems), "Raise it (hdfs dfsadmin -setQuota, -setSpaceQuota), or clean up older originals"
-        )
+        return bad(_some(problems), accounts.RAISE_QUOTA)
     shown = _some(list(dict.fromkeys(found))) if found else "none"
     return good(f"{shown}; quotas of directories above are known only if quota_folders names them")
 

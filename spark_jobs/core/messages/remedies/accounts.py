@@ -7,6 +7,8 @@ import re
 from spark_jobs.core.messages.commands import word
 from spark_jobs.core.messages.remedies import hdfs, verbs
 
+#: What a person does about a quota that is nearly full.
+RAISE_QUOTA = "Raise it (hdfs dfsadmin -setQuota, -setSpaceQuota), or clean up older originals"
 #: What HDFS says when it enforces a quota.
 _EXCEEDED = re.compile(r"(NameSpace|DiskSpace) quota (?:\([^)]*\) )?of (?:directory )?(\S+) is exceeded")
 
