@@ -67,9 +67,9 @@ class SparkSurroundings:
                 self._context.cancelJobGroup(_GROUP)
                 raise LakekeeperError(f"no executor has run a task within {seconds:.0f} s") from None
             except Exception as error:
-                if not is_java_error(error):
-                    raise
-                raise LakekeeperError(_reason_of_task(str(error))) from None
+                # PySpark 3.3 cannot send a function of Python 3.11 or later, which the jobs do not need.
+                why = _reason_of_task(str(error)) if is_java_error(error) else in_one_line(error)
+                raise LakekeeperError(why) from None
 
     def _in_group(self, ask: Callable[[], list[str]]) -> list[str]:
         self._context.setJobGroup(_GROUP, "ask the executors for their versions", interruptOnCancel=True)
