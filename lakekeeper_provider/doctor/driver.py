@@ -23,6 +23,8 @@ from lakekeeper_provider.report.report import Report
 _KEPT = 200
 #: Seconds between the two signals that end a driver.
 _GRACE = 15
+#: What ends this process. A shell lets a command in the background ignore the first one, until it has a handler.
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ERROR = re.compile(r"\berror\b|\b\w*(Error|Exception)\b", re.IGNORECASE)
 _OWN_ERROR = re.compile(r"^\w+\.py: error: ")
 _TRIED = "start a job by spark-submit"
@@ -132,7 +134,7 @@ def _signals_raised() -> Iterator[None]:
     def interrupt(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {sign: signal.signal(sign, interrupt) for sign in (signal.SIGTERM, signal.SIGHUP)}
+    before = {sign: signal.signal(sign, interrupt) for sign in _ENDING}
     try:
         yield
     finally:
