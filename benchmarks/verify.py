@@ -34,7 +34,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, Metastore(Path(scratch) / "metastore") as metastore:
         # Java with the options of a cluster.
         conf = {"spark.driver.extraJavaOptions": ""}
-        os.environ.update(spark_environ(asked.env, metastore.uri, Path(scratch) / "spark", conf=conf))
+        environ = spark_environ(
+            asked.env, metastore.uri, Path(scratch) / "spark", conf=conf, shared_classes=False
+        )
+        os.environ.update(environ)
         report(measure(Path(scratch), asked.rounds))
 
 

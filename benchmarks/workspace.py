@@ -93,7 +93,7 @@ class Submitter:
         python_path = str(paths.env_python(python))
         variables = {"PYSPARK_PYTHON": python_path, "PYSPARK_DRIVER_PYTHON": python_path}
         return measure(
-            [paths.spark_home(SPARK) / "bin" / "spark-submit", *words, script, *arguments],
+            ["spark-submit", *words, script, *arguments],
             log=self.logs / f"{label}.log",
             env={**self.environ, **variables, **(environ or {})},
         )

@@ -1,6 +1,6 @@
 """Create the demo's three tables, with the same contents each time: external, Parquet, many small files.
 
-    python -m demo.tables --warehouse FOLDER      in a Spark environment, with SPARK_CONF_DIR set
+    python -m demo.tables --warehouse FOLDER      in a Spark environment, with the variables of spark_config
 
 Each is written by one Spark job without a shuffle.
 """

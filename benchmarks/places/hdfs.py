@@ -115,7 +115,9 @@ class HdfsPlace:
 
     def __init__(self, workspace: Workspace, cluster: Cluster) -> None:
         conf = {**SETTINGS, "spark.sql.warehouse.dir": f"{cluster.default_fs}/user/hive/warehouse"}
-        environ = spark_environ(SPARK, cluster.metastore.uri, workspace.data / "spark-hdfs", conf=conf)
+        environ = spark_environ(
+            SPARK, cluster.metastore.uri, workspace.data / "spark-hdfs", conf=conf, shared_classes=False
+        )
         own = {"HADOOP_CONF_DIR": str(cluster.conf), "HADOOP_USER_NAME": SUPERUSER}
         self.submit = Submitter({**environ, **own}, workspace.logs)
         self.cluster = cluster

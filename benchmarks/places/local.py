@@ -67,7 +67,9 @@ class LocalPlace:
     """The metastore and the tables of one run of the benchmarks."""
 
     def __init__(self, workspace: Workspace, metastore: Metastore) -> None:
-        environ = spark_environ(SPARK, metastore.uri, workspace.data / "spark", conf=SETTINGS)
+        environ = spark_environ(
+            SPARK, metastore.uri, workspace.data / "spark", conf=SETTINGS, shared_classes=False
+        )
         self.submit = Submitter(environ, workspace.logs)
         self.metastore = metastore
         self._data = workspace.data

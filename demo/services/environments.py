@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.services import java, locks, package_index, paths, pythons, uv
+from demo.services import class_archive, java, locks, package_index, paths, pythons, uv
 from demo.services.machine import MachineError
 
 
@@ -33,6 +33,7 @@ class Spec:
     Attributes:
         project: the project is installed too, as an editable package, and what it depends on.
         java: the versions of Java that its programs run on; empty if they need none.
+        shared_classes: it gets an archive of Spark's classes, for many drivers start from it.
         oldest, newest: the versions of Python that its packages support.
         base: the environment into which these packages are installed, instead of one of this name. They are compiled
             against the system's libraries, so they are installed only on request.
@@ -40,6 +41,7 @@ class Spec:
 
     project: bool = False
     java: tuple[int, ...] = ()
+    shared_classes: bool = False
     oldest: pythons.Version = pythons.VERSIONS[-1]
     newest: pythons.Version = pythons.VERSIONS[0]
     base: str = ""
@@ -54,7 +56,7 @@ JAVA = "java"
 
 SPECS = {
     "dev": Spec(),
-    "spark-3.5": Spec(java=java.VERSIONS),
+    "spark-3.5": Spec(java=java.VERSIONS, shared_classes=True),
     "spark-4.3": Spec(java=java.VERSIONS, oldest=(3, 11)),
     "spark-3.3": Spec(java=(17,), newest=(3, 11)),
     "airflow-3.3": Spec(project=True),
@@ -143,13 +145,15 @@ def stamp_file(name: str) -> Path:
 
 
 def fingerprint(name: str) -> str:
-    """Return a hash of what the environment depends on: lock file, version of Python, project metadata, base."""
+    """Return a hash of what the environment depends on: lock file, Python, project metadata, base, archive."""
     chosen = SPECS[name].python()
     parts = [locks.lock_file(name).read_bytes(), str(chosen and chosen[0]).encode()]
     if SPECS[name].base:
         parts.append(fingerprint(SPECS[name].base).encode())
     if SPECS[name].project:
         parts.append(packaging())
+    if SPECS[name].shared_classes:
+        parts.append(b"shared classes")
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -171,6 +175,9 @@ def build(name: str) -> None:
     if SPECS[name].project:
         uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
         _write_command(name)
+    if SPECS[name].shared_classes:
+        uv.print_progress(f"{name}: an archive of its classes, with which Spark starts faster")
+        class_archive.create(name)
     # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
     uv.print_progress(f"{name}: ready")

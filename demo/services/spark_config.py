@@ -1,15 +1,20 @@
-"""Configure Spark: write a SPARK_CONF_DIR, and return the environment variables that select it."""
+"""Configure Spark: write its settings, and return the environment variables with which programs find them.
+
+There is no SPARK_CONF_DIR: it would be on the class path, and Java uses no archive of classes with a directory there.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from demo.services import paths
+from demo.services import class_archive, paths
 from demo.services.processes import own_environ
 
+LOG4J_FILE = "log4j2.properties"
 LOG4J = """\
 status = error
 appender.err.type = Console
@@ -39,36 +44,58 @@ if sys.platform.startswith("linux"):
 
 
 def spark_environ(
-    env: str, metastore_uri: str, scratch: Path, *, conf: Mapping[str, str] | None = None
+    env: str,
+    metastore_uri: str,
+    scratch: Path,
+    *,
+    conf: Mapping[str, str] | None = None,
+    shared_classes: bool = True,
 ) -> dict[str, str]:
     """Return all environment variables for `spark-submit`, or for a session inside this process.
 
-    `conf` is added to spark-defaults.conf, and wins over the defaults: a benchmark needs Java's own options.
+    Args:
+        conf: settings that win over the defaults: a benchmark needs Java's own options.
+        shared_classes: Java starts with the environment's archive of classes. A cluster has none.
     """
     scratch = scratch.resolve()
-    directory = write_conf(scratch, metastore_uri, conf or {})
+    settings = _write_settings(scratch, metastore_uri, conf or {})
     home, python = paths.spark_home(env), paths.env_python(env)
+    program = _write_program(scratch, home, settings)
+    java = [f"-Dlog4j2.configurationFile={(settings.parent / LOG4J_FILE).as_uri()}"]
     return {
         **own_environ(),
         "SPARK_HOME": str(home),
-        "SPARK_CONF_DIR": str(directory),
         "PYSPARK_PYTHON": str(python),
         "PYSPARK_DRIVER_PYTHON": str(python),
+        "PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(settings))} pyspark-shell",
+        "SPARK_SUBMIT_OPTS": " ".join(
+            [*java, *([class_archive.java_options(env)] if shared_classes else [])]
+        ),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch / "spark-local"),
-        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "PATH": os.pathsep.join([str(program.parent), str(home / "bin"), os.environ.get("PATH", os.defpath)]),
     }
 
 
-def write_conf(scratch: Path, metastore_uri: str, extra: Mapping[str, str]) -> Path:
-    """Write the configuration files below `scratch`, and return their folder."""
+def _write_settings(scratch: Path, metastore_uri: str, extra: Mapping[str, str]) -> Path:
+    """Write the files of settings, and return that of Spark's properties."""
     directory = scratch / "spark-conf"
     directory.mkdir(parents=True, exist_ok=True)
     settings = {**_defaults(scratch, metastore_uri), **extra}
-    lines = (f"{key} {value}\n" for key, value in settings.items())
-    (directory / "spark-defaults.conf").write_text("".join(lines))
-    (directory / "log4j2.properties").write_text(LOG4J)
-    return directory
+    (directory / LOG4J_FILE).write_text(LOG4J)
+    properties = directory / "spark-defaults.conf"
+    properties.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    return properties
+
+
+def _write_program(scratch: Path, home: Path, settings: Path) -> Path:
+    """Write a `spark-submit` that reads the settings, and return it."""
+    program = scratch / "bin" / "spark-submit"
+    program.parent.mkdir(exist_ok=True)
+    words = shlex.join([str(home / "bin" / "spark-submit"), "--properties-file", str(settings)])
+    program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    program.chmod(0o755)
+    return program
 
 
 def _defaults(scratch: Path, metastore_uri: str) -> dict[str, str]:
