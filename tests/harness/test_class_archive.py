@@ -30,3 +30,12 @@ def test_without_a_java_that_writes_one_there_is_none(monkeypatch, tmp_path):
     class_archive.archive("env").write_text("of another Java")
     class_archive.create("env")
     assert [path.name for path in (tmp_path / "env").iterdir()] == ["lib"]
+
+
+def test_a_java_that_cannot_write_its_own_is_left_as_it_is(tmp_path):
+    program = tmp_path / "bin/java"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    class_archive.create_base(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
