@@ -15,7 +15,7 @@ from benchmarks.measuring import Measured
 from benchmarks.places import contenders
 from benchmarks.places.hdfs import HdfsPlace, HdfsTable
 from benchmarks.workspace import PROGRAMS
-from demo.services.spark_config import JAVA
+from demo.services.java import DRIVER_OPTIONS
 
 #: Each step: the table, and the one that has twice as much.
 STEPS = {
@@ -76,7 +76,10 @@ class Growth:
             table,
             wrapper=PROGRAMS / "counted.py",
             # The times do not count here.
-            conf={"spark.driver.extraJavaOptions": JAVA, "spark.hadoop.hive.metastore.uris": self.proxy.uri},
+            conf={
+                "spark.driver.extraJavaOptions": DRIVER_OPTIONS,
+                "spark.hadoop.hive.metastore.uris": self.proxy.uri,
+            },
             environ={"CALLS": str(file)},
         )
         reports.require(report, label, "done")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from demo.services import paths
+from demo.services import java, paths
 from demo.services.processes import own_environ
 
 
@@ -39,7 +39,7 @@ def create(env: str) -> None:
     with tempfile.TemporaryDirectory(dir=paths.env_dir(env)) as folder:
         written = Path(folder, "spark.jsa")
         # What it cannot archive is logged to the standard output, a line for each class.
-        options = f"-XX:ArchiveClassesAtExit={written} -Xlog:disable"
+        options = f"{java.DRIVER_OPTIONS} -XX:ArchiveClassesAtExit={written} -Xlog:disable"
         environ = {
             **own_environ(),
             "SPARK_HOME": str(home),

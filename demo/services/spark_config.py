@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from demo.services import class_archive, paths
+from demo.services import class_archive, java, paths
 from demo.services.processes import own_environ
 
 LOG4J_FILE = "log4j2.properties"
@@ -34,14 +33,6 @@ logger.filterhook.name = org.apache.hadoop.hive.ql.session.SessionState
 logger.filterhook.level = error
 """
 
-#: A driver that lives for minutes gains nothing from the optimizing compiler, nor from parallel garbage collection.
-#: Without that compiler Java reserves only 48 MB for code, which the queries of a long suite fill.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-if sys.platform.startswith("linux"):
-    # Without its native library, Hadoop starts a `chmod` for each file and folder on a local disk. VFORK saves the
-    # helper process that Java would start before each of them.
-    JAVA += " -Djdk.lang.Process.launchMechanism=VFORK"
-
 
 def spark_environ(
     env: str,
@@ -61,7 +52,9 @@ def spark_environ(
     settings = _write_settings(scratch, metastore_uri, conf or {})
     home, python = paths.spark_home(env), paths.env_python(env)
     program = _write_program(scratch, home, settings)
-    java = [f"-Dlog4j2.configurationFile={(settings.parent / LOG4J_FILE).as_uri()}"]
+    options = [f"-Dlog4j2.configurationFile={(settings.parent / LOG4J_FILE).as_uri()}"]
+    if shared_classes:
+        options.append(class_archive.java_options(env))
     return {
         **own_environ(),
         "SPARK_HOME": str(home),
@@ -110,7 +103,7 @@ def _defaults(scratch: Path, metastore_uri: str) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": JAVA,
+        "spark.driver.extraJavaOptions": java.DRIVER_OPTIONS,
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
     }

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from demo.services import paths
+from demo.services.java import DRIVER_OPTIONS
 from demo.services.processes import own_environ
-from demo.services.spark_config import JAVA
 from tests.fidelity import spark_columns
 from tests.fidelity.spark_columns import Job
 
@@ -33,7 +33,7 @@ def write(env: str, jobs: Sequence[Job]) -> None:
         listed = Path(scratch) / "jobs.json"
         listed.write_text(json.dumps(jobs))
         command = [paths.env_python(env), "-m", "tests.fidelity.elsewhere", str(listed)]
-        environ = {**own_environ(), "SPARK_LOCAL_DIRS": scratch, "SPARK_SUBMIT_OPTS": JAVA}
+        environ = {**own_environ(), "SPARK_LOCAL_DIRS": scratch, "SPARK_SUBMIT_OPTS": DRIVER_OPTIONS}
         subprocess.run(command, cwd=paths.ROOT, env=environ, check=True)
 
 

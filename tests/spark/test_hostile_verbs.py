@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.services.java import DRIVER_OPTIONS
 from demo.services.metastore import Metastore
-from demo.services.spark_config import JAVA, spark_environ
+from demo.services.spark_config import spark_environ
 from spark_jobs.core.options.option import DOCTOR, VERBS
 from tests.harness.fixtures import _spark_env, fresh_database
 from tests.hostile.corpus import HADOOP_PROPERTY, NAME, PROPERTY, SECRETS, TEXTS
@@ -93,7 +94,7 @@ def _rows(session: SparkSession, database: str, folder: Path) -> dict[str, Count
 
 def _submit(folder: Path, metastore: str, words: list[str]) -> tuple[str, str]:
     temporary = folder / "work" / "tmp"
-    java = f"{JAVA} -Djava.io.tmpdir={temporary} -D{PROPERTY}={SECRETS['system property']}"
+    java = f"{DRIVER_OPTIONS} -Djava.io.tmpdir={temporary} -D{PROPERTY}={SECRETS['system property']}"
     conf = {**CONF, "spark.driver.extraJavaOptions": java}
     environ = spark_environ(_spark_env(), metastore, folder / "spark", conf=conf)
     done = subprocess.run(
