@@ -61,9 +61,7 @@ def spark_environ(
         "PYSPARK_PYTHON": str(python),
         "PYSPARK_DRIVER_PYTHON": str(python),
         "PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(settings))} pyspark-shell",
-        "SPARK_SUBMIT_OPTS": " ".join(
-            [*java, *([class_archive.java_options(env)] if shared_classes else [])]
-        ),
+        "SPARK_SUBMIT_OPTS": " ".join(options),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch / "spark-local"),
         "PATH": os.pathsep.join([str(program.parent), str(home / "bin"), os.environ.get("PATH", os.defpath)]),
