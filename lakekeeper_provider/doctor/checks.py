@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
-from lakekeeper_provider.launch.commands import redacted_text
+from lakekeeper_provider.launch.redaction import redacted_text
 from lakekeeper_provider.printable import one_line
 
 GOOD, ADVICE, BAD, NOT_ASKED = OUTCOMES = ("good", "advice", "bad", "not-asked")

@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lakekeeper_provider.launch.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.options.definitions import OPTIONS
 from lakekeeper_provider.options.option import Flag
 from lakekeeper_provider.options.parsers import boolean
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
 
-#: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, a name
-#: counts in a value too: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
-_SECRET = re.compile(
-    r"secret|passw(or)?d|pwd|token|credential|(access|account|api|private)[._-]?key|azure[._]sas|keytab|principal"
-    # The name of a variable of the environment says nothing of its value.
-    r"|(appmaster|executor|driver)env\.",
-    re.IGNORECASE,
-)
-#: The same in any text, without the names of accounts: in JSON, YAML, a query or a header.
-_CREDENTIAL = re.compile(
-    r"((?:secret|passw(?:or)?d|passphrase|pwd|token|credential|authorization|delegation|signature"
-    r"|(?:access|account|api|private|secret)[._-]?key|azure[._]sas)[\w.-]*[\"']?\s*[:=]\s*|bearer\s+).+",
-    re.IGNORECASE,
-)
-#: The password in a URI.
-_PASSWORD = re.compile(r"(://[^/\s@:]*:)[^/\s@]+@")
-#: Flags whose values no log shows.
-_HIDDEN = ("--keytab", "--principal", NONCE_FLAG)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
 _SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
 #: The variables by which Spark finds the Python of a driver, in its order.
@@ -207,26 +187,6 @@ def spark_submit_command(
     ):
         command += [flag, str(value)] if value else []
     return [*command, script, *arguments]
-
-
-def redacted(command: Sequence[str]) -> list[str]:
-    """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
-    # guard: commands_shown_safely
-    return [
-        MASK if flag in _HIDDEN else _without_credentials(word) for flag, word in zip(["", *command], command)
-    ]
-
-
-def redacted_text(text: str) -> str:
-    """Return a line that others may see: what follows the name of a credential is masked, to the end of the line."""
-    return _CREDENTIAL.sub(rf"\1{MASK}", _PASSWORD.sub(rf"\1{MASK}@", text))
-
-
-def _without_credentials(word: str) -> str:
-    """Mask passwords of URIs, and all that follows the first ``=`` behind the name of a credential."""
-    name = _SECRET.search(word)
-    end = word.find("=", name.end()) + 1 if name else 0
-    return _PASSWORD.sub(rf"\1{MASK}@", f"{word[:end]}{MASK}" if end else word)
 
 
 def master(spark: SparkSubmit) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import argcomplete
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.launch import commands
+from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.option import DOCTOR
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
-        print(f"Launching: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
+        print(f"Launching: {shlex.join(redacted(command))}", file=sys.stderr, flush=True)
         in_cluster = spark_command.spark_of_shell(settings.spark_submit).deploy_mode == "cluster"
         where = spark_command.json_report(arguments, Path(directory))
         return job.run(command, arguments.command, line, where, report_expected=not in_cluster)

@@ -18,7 +18,7 @@ from lakekeeper_provider import __version__
 from lakekeeper_provider.doctor import driver, machine
 from lakekeeper_provider.doctor.checks import BAD, SHELL, WORKER, Check, Desk, is_bad, summary
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.launch import commands
+from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.option import DOCTOR
@@ -129,7 +129,7 @@ def _of_driver(arguments: argparse.Namespace, settings: Config) -> Sequence[Chec
             place = Path(directory)
             command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
             command += line.flags
-            job.show(f"Asking a driver: {shlex.join(commands.redacted(command))}\n", sys.stderr)
+            job.show(f"Asking a driver: {shlex.join(redacted(command))}\n", sys.stderr)
             file = spark_command.json_report(arguments, place)
             return driver.ask(command, line, file or place, arguments.timeout, show)
     except (ReportError, OSError) as error:

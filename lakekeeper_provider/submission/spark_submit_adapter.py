@@ -22,7 +22,7 @@ from lakekeeper_provider.compat import (
     Context,
     SparkSubmitOperator,
 )
-from lakekeeper_provider.launch import commands
+from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.submission import links
 
 OutputFilter = Callable[[Iterator[str]], Iterator[str]]
@@ -226,7 +226,7 @@ def _hide_credentials(hook: Any) -> None:
     def mask_command(command: str | list[str]) -> str:
         # The hook calls it with single lines of the output too, which have no properties.
         is_command = not isinstance(command, str) and len(command) > 1
-        masked: str = mask(commands.redacted(command) if is_command else command)
+        masked: str = mask(redacted(command) if is_command else command)
         return masked
 
     hook._mask_cmd = mask_command

@@ -10,7 +10,6 @@ from lakekeeper_provider.launch.commands import (
     has_launcher,
     job_arguments,
     option_flags,
-    redacted,
     spark_conf,
     spark_submit_command,
     submit_arguments,
@@ -240,44 +239,3 @@ def test_the_file_decides_on_the_ticket_cache_unless_the_operator_does(own, file
 def test_a_wrong_boolean_for_the_ticket_cache_is_refused():
     with pytest.raises(UsageError, match="use_krb5ccache: expected true or false"):
         submit_arguments({**NONE_GIVEN, "use_krb5ccache": "maybe"}, SparkSubmit())
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--conf", "spark.hadoop.fs.s3a.secret.key=hunter2"],
-        ["--conf", "spark.ssl.keyPassword=hunter2"],
-        ["--conf", "spark.hadoop.dfs.adls.oauth2.credential=hunter2"],
-        ["--conf", "spark.hadoop.fs.azure.sas.c.a.blob.core.windows.net=hunter2"],
-        ["--conf", "spark.executorEnv.DB_PWD=hunter2"],
-        # A credential in a value: Spark's own page and log mask these too.
-        ["--conf", "spark.driver.extraJavaOptions=-Da=b -Djavax.net.ssl.trustStorePassword=hunter2"],
-        ["--conf", "spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:mysql://h/db?user=u&password=hunter2"],
-        ["--conf=spark.ssl.keyPassword=hunter2"],
-        ["--driver-java-options", "-Da=b -Djavax.net.ssl.trustStorePassword=hunter2"],
-        # A URI with one.
-        ["--repositories", "https://etl:hunter2@nexus/maven,https://other/"],
-        ["--conf", "spark.jars.repositories=https://etl:hunter2@nexus/"],
-        ["--report-nonce", "hunter2"],
-        ["--keytab", "hunter2"],
-    ],
-    ids=lambda words: words[-1][:60],
-)
-def test_no_credential_of_a_command_is_shown(words):
-    shown = redacted(["spark-submit", *words, "job.py"])
-    assert "hunter2" not in " ".join(shown)
-    assert (shown[0], shown[-1], len(shown)) == ("spark-submit", "job.py", len(words) + 2)
-
-
-def test_what_is_no_credential_is_shown():
-    command = ["spark-submit", "--conf", "spark.sql.shuffle.partitions=8", "--conf", "spark.yarn.queue=etl"]
-    command += [
-        "--jars",
-        "hdfs://nn:8020/token.jar",
-        "job.py",
-        "--table",
-        "secrets.tokens",
-        "--where",
-        "d > 1",
-    ]
-    assert redacted(command) == command
