@@ -33,6 +33,7 @@ class Spec:
     Attributes:
         project: the project is installed too, as an editable package, and what it depends on.
         java: the versions of Java that its programs run on; empty if they need none.
+        modules: of Java, which a runtime may lack.
         shared_classes: it gets an archive of Spark's classes, for many drivers start from it.
         oldest, newest: the versions of Python that its packages support.
         base: the environment into which these packages are installed, instead of one of this name. They are compiled
@@ -41,6 +42,7 @@ class Spec:
 
     project: bool = False
     java: tuple[int, ...] = ()
+    modules: tuple[str, ...] = ()
     shared_classes: bool = False
     oldest: pythons.Version = pythons.VERSIONS[-1]
     newest: pythons.Version = pythons.VERSIONS[0]
@@ -57,7 +59,7 @@ JAVA = "java"
 SPECS = {
     "dev": Spec(),
     "spark-3.5": Spec(java=java.VERSIONS, shared_classes=True),
-    "spark-4.3": Spec(java=java.VERSIONS, oldest=(3, 11)),
+    "spark-4.3": Spec(java=java.VERSIONS, modules=("jdk.incubator.vector",), oldest=(3, 11)),
     "spark-3.3": Spec(java=(17,), newest=(3, 11)),
     "airflow-3.3": Spec(project=True),
     "airflow-3.3-kerberos": Spec(base="airflow-3.3"),
@@ -103,6 +105,8 @@ def lacks(name: str) -> str | None:
         return f"Python {pythons.dotted(spec.oldest)} to {pythons.dotted(spec.newest)}"
     if spec.java and java.current() not in spec.java:
         return f"Java {' or '.join(map(str, spec.java))} (JAVA_HOME)"
+    if missing := sorted({*spec.modules} - java.modules()) if spec.modules else ():
+        return f"a Java with {', '.join(missing)} (JAVA_HOME)"
     return None
 
 

@@ -37,6 +37,16 @@ def current() -> int | None:
     return java_version(command) if command else None
 
 
+def modules() -> set[str]:
+    """Return the modules of that Java. The runtime from the package index has not all of them."""
+    try:
+        command = [java_command() or "java", "--list-modules"]
+        shown = subprocess.run(command, capture_output=True, text=True).stdout
+    except OSError:
+        return set()
+    return {line.partition("@")[0] for line in shown.splitlines()}
+
+
 def installed() -> bool:
     """Return whether this machine has a Java that fits. If it is not on the PATH, JAVA_HOME names it from now on.
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import signal
-import subprocess
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import FrameType
 
+from lakekeeper_provider.doctor import process
 from lakekeeper_provider.doctor.checks import DRIVER, Check, Desk, is_bad
+from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.report import report
@@ -21,14 +17,15 @@ from lakekeeper_provider.report.report import Report
 
 #: So many of the last lines are kept, and looked through for the reason of a failure.
 _KEPT = 200
-#: Seconds between the two signals that end a driver.
-_GRACE = 15
-#: What ends this process. A shell lets a command in the background ignore the first one, until it has a handler.
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ERROR = re.compile(r"\berror\b|\b\w*(Error|Exception)\b", re.IGNORECASE)
 _OWN_ERROR = re.compile(r"^\w+\.py: error: ")
+#: What Spark logs below an error.
+_LEVEL = re.compile(r"\b(INFO|WARN|DEBUG)\b")
+#: No line says more to a person with more characters.
+_LONGEST = 2_000
 _TRIED = "start a job by spark-submit"
 _ACTION = "The lines of spark-submit have the reason; `lakekeeper doctor --verbose` shows them"
+_NO_LINES = "Start spark-submit --version by hand"
 
 
 def of_report(answer: Report, failure: str | None = None) -> list[Check]:
@@ -36,16 +33,21 @@ def of_report(answer: Report, failure: str | None = None) -> list[Check]:
 
     Args:
         failure: how the process has failed, if it has
-
-    Raises:
-        ReportError: what it has are no checks
     """
-    checks = [Check.of_job(check) for check in answer.checks or ()]
-    if answer.ended is None or not checks:
+    checks = [_of_job(check) for check in answer.checks or ()]
+    if not answer.ended or not checks:
         why = answer.error or failure or "it has not made all checks"
         return [*checks, failed(why)]
     # A bad check explains the exit code of a job.
     return [*checks, failed(failure)] if failure and not is_bad(checks) else checks
+
+
+def _of_job(check: object) -> Check:
+    """Return a check of the job. One that is none is bad, and hides no other."""
+    try:
+        return Check.of_job(check)
+    except ReportError as error:
+        return failed(str(error))
 
 
 def failed(found: str, action: str = _ACTION) -> Check:
@@ -73,85 +75,37 @@ def ask(
         ReportError: its report is none
     """
     kept: deque[str] = deque(maxlen=_KEPT)
-    with _process(command, seconds) as (process, late):
-        for each in line.without(_lines(process)):
-            kept.append(each.rstrip("\n"))
-            show(each)
-        code = process.wait()
-    why = f"it was ended after {seconds:.0f} s" if late.is_set() else f"it ended with exit code {code}"
-    failure = f"{why}: {reason(kept)}" if code or late.is_set() else None
-    content = file.read_text("utf-8") if file.exists() else line.content
+    try:
+        with process.started(command, seconds) as program:
+            for each in line.without(program.lines()):
+                kept.append(each.rstrip("\n")[:_LONGEST])
+                show(each)
+            code = program.code()
+    except (OSError, ValueError) as error:
+        return [failed(f"it cannot be started: {error}", f"Start {command[0]} --version by hand")]
+    why = _end_of(code, seconds)
+    failure = f"{why}: {reason(kept)}" if code != 0 else None
+    content = file.read_bytes() if file.is_file() else line.content
     if not content:
-        return [failed(f"{why}, without a report: {reason(kept)}")]
+        return [failed(f"{why}, without a report: {reason(kept)}", _ACTION if kept else _NO_LINES)]
     return of_report(report.parse(content, DOCTOR), failure)
 
 
-@contextlib.contextmanager
-def _process(
-    command: Sequence[str], seconds: float
-) -> Iterator[tuple[subprocess.Popen[bytes], threading.Event]]:
-    """Start a program in a session of its own, which is ended with all of its processes if the block is left early."""
-    late = threading.Event()
-    # No shell reads these words, and the person who runs this command wrote them.
-    process = subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
-
-    def end() -> None:
-        late.set()
-        _end(process)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        with _signals_raised():
-            yield process, late
-    except BaseException:
-        _end(process)
-        raise
-    finally:
-        timer.cancel()
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the processes of the session. Spark withdraws its application from YARN, if it is given the time."""
-    _signal(process, signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE)
-    _signal(process, signal.SIGKILL)
-
-
-def _signal(process: subprocess.Popen[bytes], sign: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, sign)
-
-
-@contextlib.contextmanager
-def _signals_raised() -> Iterator[None]:
-    """Raise KeyboardInterrupt for what ends this process: its driver is in another session, and would go on."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {sign: signal.signal(sign, interrupt) for sign in _ENDING}
-    try:
-        yield
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
-
-
-def _lines(process: subprocess.Popen[bytes]) -> Iterable[str]:
-    for line in process.stdout or ():
-        yield line.decode("utf-8", "replace")
+def _end_of(code: int | None, seconds: float) -> str:
+    if code is None:
+        return f"it was ended after {seconds:.0f} s"
+    return f"it ended with exit code {code}" if code >= 0 else f"it died of signal {-code}"
 
 
 def reason(lines: Iterable[str]) -> str:
-    """Return the line that says most about a failure: the job's own error, else the last one that names an error."""
+    """Return the line that says most about a failure: the job's own error, else the last one that names an error.
+
+    A warning, or the note of a success, only counts where nothing else is.
+    """
     texts = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("at ")]
+    worse = [text for text in texts if not _LEVEL.search(text)]
     for pattern in (_OWN_ERROR, _ERROR):
-        named = [text for text in texts if pattern.search(text)]
+        named = [text for text in worse if pattern.search(text)]
         if named:
             return named[-1]
-    return texts[-1] if texts else "it printed nothing"
+    return next(iter(reversed(texts)), "it printed nothing")

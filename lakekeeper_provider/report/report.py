@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.options.option import CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.printable import one_line
+from lakekeeper_provider.report import document
 
 #: The outcomes of jobs, with the exit code of each.
 EXIT_CODES: Mapping[str, int] = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
@@ -85,32 +85,13 @@ class ProcessFailure:
         )
 
 
-#: A zero byte, and half a character of UTF-16. A record of a table may have one, and JSON has an escape for each.
-_NOT_STORED = re.compile("[\x00\ud800-\udfff]")
-#: As a report has them. Few have any, and many have tens of thousands of units.
-_ESCAPED = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
-
-
-def _storable(value: Any) -> Any:
-    """Return a value of JSON in which all texts can be stored: a task whose XCom cannot be would fail every night."""
-    if isinstance(value, str):
-        return _NOT_STORED.sub("\ufffd", value)  # guard: texts_can_be_stored
-    if isinstance(value, dict):
-        return {_storable(key): _storable(each) for key, each in value.items()}
-    return list(map(_storable, value)) if isinstance(value, list) else value
-
-
 def parse(content: str | bytes, verb: str) -> Report:
     """Parse and validate a report.
 
     Raises:
         ReportError: the content is no report of ``verb`` as docs/wire.md defines it
     """
-    try:
-        text = content if isinstance(content, str) else content.decode()
-        data = _storable(json.loads(text)) if _ESCAPED.search(text) else json.loads(text)
-    except ValueError as error:
-        raise ReportError(f"the report is not valid JSON: {error}") from None
+    data = document.read(content)
     if not isinstance(data, dict) or data.get("schema_version") != 1:
         raise ReportError(f"expected a report of schema_version 1, got {str(content)[:200]!r}")
     if data.get("verb") != verb:  # guard: report_of_the_verb
@@ -119,16 +100,16 @@ def parse(content: str | bytes, verb: str) -> Report:
         raise ReportError(f"the report has an unknown outcome {data.get('outcome')!r}")
     return Report(
         verb=verb,
-        run_id=data.get("run_id"),
+        run_id=document.text(data, "run_id"),
         outcome=data["outcome"],
-        error=data.get("error"),
-        started=data.get("started"),
-        ended=data.get("ended"),
-        tables=tuple(_table(table) for table in data.get("tables") or ()),
+        error=document.text(data, "error"),
+        started=document.text(data, "started"),
+        ended=document.text(data, "ended"),
+        tables=tuple(_table(table) for table in document.items(data, "tables")),
         phases=data.get("phases") or {},
         namenode_calls=data.get("namenode_calls"),
         namenode_calls_per_second=data.get("namenode_calls_per_second"),
-        checks=None if data.get("checks") is None else tuple(data["checks"]),
+        checks=None if data.get("checks") is None else document.items(data, "checks"),
     )
 
 

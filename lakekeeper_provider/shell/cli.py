@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.option import DOCTOR
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.shell import doctor, explain, generate, job, program, spark_command
 from lakekeeper_provider.shell.parsers import build_parser
 
@@ -39,9 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"{program.name()}: error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print(f"{program.name()}: interrupted", file=sys.stderr)
-        return 130
+        return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
-        print(f"Launching: {shlex.join(redacted(command))}", file=sys.stderr, flush=True)
+        job.show(f"Launching: {one_line(shlex.join(redacted(command)))}\n", sys.stderr)
         in_cluster = spark_command.spark_of_shell(settings.spark_submit).deploy_mode == "cluster"
         where = spark_command.json_report(arguments, Path(directory))
         return job.run(command, arguments.command, line, where, report_expected=not in_cluster)

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from lakekeeper_provider.exceptions import nearest
 from lakekeeper_provider.options.option import DOCTOR, VERBS
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.shell import explain
 from lakekeeper_provider.shell.generate import COMMANDS
 
@@ -27,4 +28,4 @@ class CommandParser(argparse.ArgumentParser):
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
         known = (*VERBS, DOCTOR, *COMMANDS, explain.COMMAND)
         text = f"there is no command {found[1]!r}{nearest(found[1], known)}" if found else message
-        super().error(text)
+        super().error(one_line(text))

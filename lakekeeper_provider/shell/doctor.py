@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider import __version__
-from lakekeeper_provider.doctor import driver, machine
+from lakekeeper_provider.doctor import driver, machine, process
 from lakekeeper_provider.doctor.checks import BAD, SHELL, WORKER, Check, Desk, is_bad, summary
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.launch.redaction import redacted
@@ -23,6 +24,7 @@ from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.options.parsers import integer
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.shell import job, program, spark_command
 
 _HELP = "Say what is wrong between this machine and the tables, and what to do. Changes nothing."
@@ -81,6 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the file of --report cannot be written
     """
+    if arguments.report:
+        _require_file(arguments.report, getattr(arguments, "config_file", None))
+    with process.signals_raised():
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     spark_command.job_flags(arguments, Config())  # Before any check: it names what is wrong with the tables.
     checks: list[Check] = []
     for check in _checks(arguments):
@@ -125,15 +134,22 @@ def _of_driver(arguments: argparse.Namespace, settings: Config) -> Sequence[Chec
     spark, line = replace(settings.spark_submit, deploy_mode="client"), ReportLine()
     show = _shown if arguments.verbose else _unshown
     try:
-        with tempfile.TemporaryDirectory(prefix="lakekeeper-") as directory:
-            place = Path(directory)
-            command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
-            command += line.flags
-            job.show(f"Asking a driver: {shlex.join(redacted(command))}\n", sys.stderr)
-            file = spark_command.json_report(arguments, place)
-            return driver.ask(command, line, file or place, arguments.timeout, show)
+        place = Path(tempfile.mkdtemp(prefix="lakekeeper-"))
+    except OSError as error:
+        return [
+            driver.failed(f"no file can be written: {error}", "Make room, or set TMPDIR to another directory")
+        ]
+    try:
+        command = spark_command.build_command(arguments, replace(settings, spark_submit=spark), place)
+        command += line.flags
+        job.show(f"Asking a driver: {one_line(shlex.join(redacted(command)))}\n", sys.stderr)
+        file = spark_command.json_report(arguments, place)
+        return driver.ask(command, line, file or place, arguments.timeout, show)
     except (ReportError, OSError) as error:
         return [driver.failed(str(error))]
+    finally:
+        # What a program still writes there must not hide the checks.
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _shown(line: str) -> None:
@@ -153,6 +169,19 @@ def _answer(checks: Sequence[Check]) -> dict[str, Any]:
         "outcome": "failed" if is_bad(checks) else "done",
         "checks": [check.to_json() for check in checks],
     }
+
+
+def _require_file(path: Path, config_file: str | None) -> None:
+    """Raise UsageError if the report cannot be written there: that is known before minutes are spent."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"cannot write {path}: it is no file")
+        if config_file and path.exists() and path.samefile(config_file):
+            raise UsageError(f"cannot write {path}: it is the configuration file")
+        with path.open("a", encoding="utf-8"):
+            pass
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _write(path: Path, answer: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError, nearest
+from lakekeeper_provider.shell import job
 
 COMMAND = "explain"
 _PAGE = "codes.md"
@@ -59,7 +61,8 @@ def run(arguments: argparse.Namespace, documentation: Path) -> int:
         UsageError: there is no such code
     """
     entries = list(_entries((documentation / _PAGE).read_text("utf-8")))
-    print("\n".join(_all(entries) if arguments.code is None else _one(entries, arguments.code)))
+    lines = _all(entries) if arguments.code is None else _one(entries, arguments.code)
+    job.show("".join(f"{line}\n" for line in lines), sys.stdout)
     return 0
 
 

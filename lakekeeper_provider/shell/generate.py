@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import bundle
+from lakekeeper_provider.shell import job
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -98,7 +101,7 @@ def generate_bundle(directory: Path) -> int:
         jobs, script = bundle.build_bundle(directory), bundle.copy_launcher(directory)
     except OSError as error:
         raise UsageError(f"cannot write the bundle to {directory}: {error.strerror}") from None
-    print(f"{jobs}\n{script}")
+    job.show(f"{jobs}\n{script}\n", sys.stdout)
     return 0
 
 
@@ -108,8 +111,7 @@ def init_dags(directory: Path, database: str | None, *, every: bool, force: bool
     Raises:
         UsageError: there is no such directory, a file exists, or the name of the database cannot be that of a DAG
     """
-    if not (directory.is_dir() or directory.parent.is_dir()) or directory.is_file():
-        raise UsageError(f"{directory} is no directory: name the dags_folder of Airflow")
+    _require_directory(directory)
     sources = {path.stem: path.read_text("utf-8") for path in sorted(bundle.dags_directory().glob("*.py"))}
     if database is not None:
         name = _name(database)
@@ -117,20 +119,45 @@ def init_dags(directory: Path, database: str | None, *, every: bool, force: bool
     elif not every:
         sources = {dag: sources[dag] for dag in (*_OF_DATABASE, _BY_FORM)}
     files = {directory / f"{name}.py": source for name, source in sources.items()}
-    there = [str(file) for file in files if file.exists()]
+    there = [str(file) for file in files if file.exists() or file.is_symlink()]
     if there and not force:
         raise UsageError(f"{', '.join(there)}: --force overwrites what exists; nothing was written")
-    try:
-        directory.mkdir(exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot create {directory}: {error.strerror}") from None
-    for file, source in files.items():
-        generate_config(source, str(file), force=force)
+    _write_all(directory, files)
     return 0
 
 
+def _require_directory(path: Path) -> None:
+    try:
+        usable = path.is_dir() or (path.parent.is_dir() and not path.exists())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if not usable:
+        raise UsageError(f"{path} is no directory: name the dags_folder of Airflow")
+
+
+def _write_all(directory: Path, files: Mapping[Path, str]) -> None:
+    """Write all files or none: Airflow reads what is there, and half of a DAG would be an import error."""
+    begun: list[Path] = []
+    try:
+        directory.mkdir(exist_ok=True)
+        for file, source in files.items():
+            # A hidden name, and no .py: Airflow reads neither.
+            begun.append(file.with_name(f".{file.stem}.begun"))
+            begun[-1].write_text(source, "utf-8")
+        for file, whole in zip(files, begun):
+            whole.replace(file)
+            job.show(f"wrote {file}\n", sys.stdout)
+    except (OSError, ValueError) as error:
+        for each in begun:
+            with contextlib.suppress(OSError):
+                each.unlink()
+        raise UsageError(
+            f"cannot write to {directory}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
 def _name(database: str) -> str:
-    if not re.fullmatch(r"\w{1,128}", database):
+    if not re.fullmatch(r"[A-Za-z0-9_]{1,128}", database):
         raise UsageError(f"--database: expected the name of a database, got {database!r}")
     return database.lower()  # the metastore has it in lower case, whatever is written
 
@@ -147,7 +174,7 @@ def generate_config(content: str, output: str, *, force: bool) -> int:
         UsageError: the file exists, or cannot be written
     """
     if output == _STANDARD_OUTPUT:
-        sys.stdout.write(content)
+        job.show(content, sys.stdout)
         return 0
     try:
         with Path(output).open("w" if force else "x", encoding="utf-8") as file:
@@ -156,5 +183,5 @@ def generate_config(content: str, output: str, *, force: bool) -> int:
         raise UsageError(f"{output} exists; --force overwrites it") from None
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
-    print(f"wrote {output}")
+    job.show(f"wrote {output}\n", sys.stdout)
     return 0

@@ -86,8 +86,14 @@ def _severity(code: int) -> int:
     return {0: 0, 1: 1, 2: 2, report.EXIT_CODES["unsafe"]: 4}.get(code, 3)
 
 
-def show(text: str, output: TextIO) -> None:
-    """Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code."""
+def show(text: str, output: TextIO | None) -> None:
+    """Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code.
+
+    Args:
+        output: None where the caller of this process has closed it
+    """
+    if output is None:
+        return
     try:
         output.write(text)
         output.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import logging
+import os
 import threading
 from collections.abc import Iterator
 from importlib import metadata
@@ -212,7 +213,12 @@ def test_a_keytab_of_the_operator_counts_as_one_of_the_file(spark, health, tmp_p
     setting = "<name>hadoop.security.authentication</name><value>kerberos</value>"
     (tmp_path / "core-site.xml").write_text(f"<configuration><property>{setting}</property></configuration>")
     keytab = tmp_path / "etl.keytab"
-    keytab.write_bytes(b"x")
+    keytab.write_bytes(b"\x05\x02")
+    klist = tmp_path / "bin/klist"
+    klist.parent.mkdir()
+    klist.write_text("#!/bin/sh\nexit 1\n")
+    klist.chmod(0o755)
+    monkeypatch.setenv("PATH", str(klist.parent), prepend=os.pathsep)
     variables = {"HADOOP_CONF_DIR": str(tmp_path), "KRB5CCNAME": f"FILE:{tmp_path}/none"}
     of_file = checks_of(doctor(keytab=str(keytab), principal="etl@R", env_vars=variables).execute(context()))
     assert "keytab" in of_file["worker ticket"]["tried"]

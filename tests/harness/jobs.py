@@ -13,7 +13,7 @@ from demo.services.processes import own_environ
 from tests.cluster import jars
 from tests.harness import coverage, timings
 from tests.harness.job_runner import Job, Lane
-from tests.harness.suites import LINT, LINTED, Suite, env_of_lint, environments_of
+from tests.harness.suites import LINT, LINTED, Suite, env_of_lint, environments_of, optional_environments_of
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
@@ -59,6 +59,7 @@ class Plan:
         self.suites = {suite.name: suite for suite in suites}
         expected = timings.expected(self.test_set)
         wanted = {env for suite in suites for env in environments_of(suite)}
+        wanted |= {env for suite in suites for env in _optional(suite)}
         wanted |= {*(LINTED if lint else ()), *(["dev"] if self.covered else [])}
         setup = [*self._environments(wanted), *self._libraries(suites)]
         made = {job.name for job in setup}
@@ -85,7 +86,10 @@ class Plan:
             yield self._job(name, command, Lane.COMPUTE, expected=expected.get(name, 0), after=after)
 
     def _pytest(self, suite: Suite, expected: dict[str, float], made: set[str]) -> Job:
-        needed = {*map(_env_job, environments_of(suite)), *([JARS] if "jars" in suite.needs else [])}
+        needed = {
+            *map(_env_job, (*environments_of(suite), *_optional(suite))),
+            *([JARS] if "jars" in suite.needs else []),
+        }
         return Job(
             suite.name,
             self._command(suite),
@@ -136,6 +140,10 @@ class Plan:
         folder = self.out / slug
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _optional(suite: Suite) -> list[str]:
+    return [env for env in optional_environments_of(suite) if not environments.lacks(env)]
 
 
 def _env_job(name: str) -> str:

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 from demo.services import environments, machine
 from tests.cluster import jars, kerberos
-from tests.harness.suites import Suite, environments_of
+from tests.harness.suites import Suite, environments_of, optional_environments_of
+
+#: Debian's, which has all modules.
+_JAVA = "openjdk-17-jre-headless"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,14 @@ def of_suite(suite: Suite) -> list[Missing]:
 
 def left_out(suites: Iterable[Suite]) -> str:
     """Return two lines: what of these suites cannot run here, and what changes that; empty if all of them can."""
+    suites = list(suites)
     found = {suite.name: missing for suite in suites if (missing := of_suite(suite))}
+    found |= {
+        f"{suite.name} with {env}": [_of_environment(lacks)]
+        for suite in suites
+        for env in optional_environments_of(suite)
+        if suite.name not in found and (lacks := environments.lacks(env))
+    }
     if any(suite.group == "demo" for suite in suites) and (missing := _browser()):
         found["the pages in a browser"] = missing
     if not found:
@@ -64,7 +74,11 @@ def _names(missing: Sequence[Missing]) -> str:
 
 
 def _of_environments(suite: Suite) -> list[Missing]:
-    return [Missing(lacks) for name in environments_of(suite) if (lacks := environments.lacks(name))]
+    return [_of_environment(lacks) for name in environments_of(suite) if (lacks := environments.lacks(name))]
+
+
+def _of_environment(lacks: str) -> Missing:
+    return Missing(lacks, _JAVA if "Java" in lacks else "")
 
 
 def _jars() -> list[Missing]:

@@ -178,7 +178,7 @@ GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "d
 #: Environments that a suite starts programs of, besides the one that it runs in.
 _ALSO = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"), "demo": ("airflow-3.3",)}
 _MORE = {
-    "fidelity 3.5": ("spark-4.3", "writers-python"),
+    "fidelity 3.5": ("writers-python",),
     "fidelity 4.3": ("spark-3.5", "writers-python"),
     "kerberos": ("airflow-3.3-kerberos",),
     # It has neither PySpark nor py4j.
@@ -188,10 +188,19 @@ _MORE = {
 }
 
 
+#: Environments without which a suite leaves a part of its tests out.
+_BETTER = {"fidelity 3.5": ("spark-4.3",)}
+
+
 def environments_of(suite: Suite) -> tuple[str, ...]:
     """Return all environments that this suite uses, its own first. A metastore runs on the default Spark's jars."""
     also = (*_ALSO.get(suite.group, ()), *_MORE.get(suite.name, ()), "spark-3.5")
     return tuple(dict.fromkeys((suite.env, *also)))
+
+
+def optional_environments_of(suite: Suite) -> tuple[str, ...]:
+    """Return the environments that this suite uses where the machine can have them."""
+    return _BETTER.get(suite.name, ())
 
 
 def chosen(groups: Sequence[str]) -> list[Suite]:

@@ -26,6 +26,8 @@ from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
 _MOST_TASKS = 16
 _GROUP = "lakekeeper doctor"
 _EXCEPTION = re.compile(r".*((?:\w+\.)+\w*(?:Exception|Error): .*)", re.DOTALL)
+#: The pattern takes its time for longer texts.
+_LONGEST_REASON = 2_000
 _CLIENT_VERSION = "spark.sql.hive.metastore.version"
 
 
@@ -165,5 +167,5 @@ class SparkSurroundings:
 
 def _reason_of_task(text: str) -> str:
     """Return the reason in the error of a job: the last exception that it names before the stack of Java."""
-    named = _EXCEPTION.match(text.partition("\n\tat ")[0])
+    named = _EXCEPTION.match(text.partition("\n\tat ")[0][:_LONGEST_REASON])
     return f"a task has failed: {named[1].strip()}" if named else text

@@ -16,7 +16,10 @@ _METASTORE = (
     "Start the metastore that hive-site.xml names, or correct hive.metastore.uris in it; if a class is missing, correct"
     " spark.sql.hive.metastore.jars"
 )
-_HDFS = "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, and at the NameNode"
+_HDFS = (
+    "Look at fs.defaultFS in the core-site.xml of HADOOP_CONF_DIR, and at the NameNode; if a class is missing, add its"
+    " jar (spark.jars)"
+)
 _TABLES = "Correct the name, or what the metastore has of the table"
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lakekeeper_provider.options.option import VERBS
+from lakekeeper_provider.shell import program
 
 
 @pytest.fixture
@@ -49,3 +51,25 @@ def no_python(monkeypatch):
     """No Python of the driver is set on this machine."""
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH with nothing but what a test puts on it, and no configuration of Hadoop."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(program, "other_version", lambda: None)
+    return folder
+
+
+@pytest.fixture
+def install(empty: Path) -> Callable[..., None]:
+    def put(name: str, body: str, interpreter: str = sys.executable) -> None:
+        script = empty / name
+        script.write_text(f"#!{interpreter}\n{body}")
+        script.chmod(0o755)
+
+    return put

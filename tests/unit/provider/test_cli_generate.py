@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -100,7 +101,7 @@ def test_the_dags_of_a_database_have_its_name_and_its_database(tmp_path, capsys)
     assert "nothing was written" in capsys.readouterr().err  # Hive's names have no case
     (tmp_path / "dangling").symlink_to(tmp_path / "missing/dags")
     assert cli.main(["init-dags", str(tmp_path / "dangling")]) == 2
-    assert "cannot create" in capsys.readouterr().err
+    assert "cannot write to" in capsys.readouterr().err
     assert cli.main(["init-dags", str(tmp_path), "--database", 'x"; y']) == 2
     assert "expected the name of a database" in capsys.readouterr().err
 
@@ -112,3 +113,37 @@ def test_without_a_command_it_helps_and_a_wrong_one_is_named(capsys):
         cli.main(["histroy"])
     assert ended.value.code == 2
     assert "there is no command 'histroy' (did you mean 'history'?)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("obstacle", ["directory", "full"])
+def test_all_dags_are_written_or_none(tmp_path, capsys, monkeypatch, obstacle):
+    """Before: half of a DAG was left, for Airflow to read, and the next call refused because of it."""
+    if obstacle == "directory":
+        (tmp_path / "lakekeeper_on_demand.py").mkdir()
+    else:
+        write_text = Path.write_text
+
+        def full(path, text, *args):
+            if "on_demand" in path.name:
+                write_text(path, text[:100], *args)
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write_text(path, text, *args)
+
+        monkeypatch.setattr(Path, "write_text", full)
+    assert cli.main(["init-dags", str(tmp_path), "-f"]) == 2
+    assert "cannot write to" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir() if path.is_file() and path.suffix != ".py"] == []
+    if obstacle == "full":
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["\u65e5" * 20, "\u0130stanbul", "Gr\u00f6\u00dfe", "a" * 129])
+def test_a_name_that_no_database_of_hive_has(tmp_path, capsys, name):
+    assert cli.main(["init-dags", str(tmp_path), "-d", name]) == 2
+    assert "--database: expected the name of a database" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b"])
+def test_a_directory_that_cannot_be_looked_at(tmp_path, capsys, name):
+    assert cli.main(["init-dags", str(tmp_path / name)]) == 2
+    assert "error: " in capsys.readouterr().err

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider.doctor import checks, driver, machine
+from lakekeeper_provider.doctor import checks, driver
+from lakekeeper_provider.doctor import process as doctor_process
 from lakekeeper_provider.doctor.checks import Check, Desk
 from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.shell import cli, program
@@ -37,29 +38,7 @@ pathlib.Path(argv[argv.index("--report") + 1]).write_text({report!r})
 print("LAKEKEEPER_REPORT", argv[argv.index("--report-nonce") + 1], "torn", flush=True)
 sys.exit({code})
 """
-Install = Callable[[str], None]
-
-
-@pytest.fixture(autouse=True)
-def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PATH with nothing but what a test puts on it, and no configuration of Hadoop."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(program, "other_version", lambda: None)
-    return folder
-
-
-@pytest.fixture
-def install(empty: Path) -> Callable[..., None]:
-    def put(name: str, body: str, interpreter: str = sys.executable) -> None:
-        script = empty / name
-        script.write_text(f"#!{interpreter}\n{body}")
-        script.chmod(0o755)
-
-    return put
+pytestmark = pytest.mark.usefixtures("empty")
 
 
 def job(*found: dict, code: int = 0, ended: str | None = "2026-02-24T01:03:10Z") -> str:
@@ -73,6 +52,18 @@ def ran(capfd, *words: str) -> tuple[int, dict[str, dict], str]:
     code = cli.main(["doctor", "--json", *words])
     out, err = capfd.readouterr()
     return code, {f"{each['where']} {each['check']}": each for each in json.loads(out)["checks"]}, err
+
+
+def command(*words: str) -> subprocess.Popen[str]:
+    """Starts `lakekeeper` as a process of its own."""
+    environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    return subprocess.Popen(
+        [sys.executable, "-m", "lakekeeper_provider.shell.cli", *words],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_all_is_well(install, capfd):
@@ -152,7 +143,7 @@ def test_a_driver_that_does_not_end_is_ended_with_its_children(install, capfd, t
 
 def test_a_child_that_does_not_heed_the_first_signal_is_killed(install, capfd, tmp_path, monkeypatch):
     """Before: only the first process was looked at, and its child kept the command waiting for ever."""
-    monkeypatch.setattr(driver, "_GRACE", 1)
+    monkeypatch.setattr(doctor_process, "_GRACE", 1)
     child = tmp_path / "child"
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     start = f"subprocess.Popen([{sys.executable!r}, '-c', {code!r}, {str(child)!r}])"
@@ -170,15 +161,11 @@ def test_a_driver_ends_with_the_command(install, empty, tmp_path, sign):
         "spark-submit",
         f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(600)  # {child}",
     )
-    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "doctor"]
-    environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    process = subprocess.Popen(
-        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = command("doctor")
     wait_for("the driver has started", started.exists)
     process.send_signal(sign)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + sign
     assert err.splitlines()[-1] == "lakekeeper: interrupted"
     assert processes_naming(empty / "spark-submit") == []
 
@@ -265,7 +252,7 @@ def test_the_file_has_all_and_no_credentials(install, capfd, tmp_path):
     assert json.loads(written)["outcome"] == "failed"
     assert {f"{each['where']} {each['check']}" for each in json.loads(written)["checks"]} == set(found)
     assert "hunter2" not in written + err + json.dumps(found)
-    assert "thrift://etl:******@hms:9083" in written
+    assert "thrift://******@hms:9083" in written
     assert code == 1
 
 
@@ -282,86 +269,15 @@ def test_wrong_words(words):
     assert ended.value.code == 2
 
 
-KLIST = """#!/bin/sh
-if [ "$1" = -s ]; then exit {code}; fi
-{listed}
-"""
-EXPIRED = "echo '11/27/2026 21:00:00  >>>Expired<<<        krbtgt/R@R'"
-HELD = "echo 'Default principal: etl@R'; echo '11/27/2026 21:00:00  11/28/2026 07:00:00  krbtgt/R@R'"
-
-
-def klist(empty: Path, code: int, listed: str) -> None:
-    (empty / "klist").write_text(KLIST.format(code=code, listed=listed))
-    (empty / "klist").chmod(0o755)
-
-
-def core_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authentication: str) -> None:
-    setting = f"<name>hadoop.security.authentication</name><value>{authentication}</value>"
-    (tmp_path / "core-site.xml").write_text(f"<configuration><property>{setting}</property></configuration>")
-    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("listed", "authentication", "outcome", "words"),
-    [
-        (EXPIRED, "kerberos", "bad", "has expired"),
-        ("exit 1", "kerberos", "bad", "there is no ticket"),
-        ("exit 1", "simple", "good", "does not ask for Kerberos"),
-        ("exit 1", None, "not-asked", "no core-site.xml"),
-    ],
-)
-def test_without_a_ticket(empty, tmp_path, monkeypatch, listed, authentication, outcome, words):
-    klist(empty, 1, listed)
-    if authentication:
-        core_site(tmp_path, monkeypatch, authentication)
-    found = machine.ticket(Desk("shell"), None, os.environ)
-    assert found.outcome == outcome
-    assert words in found.found
-    assert (found.action is not None and "kinit" in found.action) == (outcome == "bad")
-
-
-def test_with_a_ticket(empty):
-    klist(empty, 0, HELD)
-    found = machine.ticket(Desk("shell"), None, os.environ)
-    assert (found.outcome, found.found) == ("good", "Default principal: etl@R, until 11/28/2026 07:00:00")
-
-
-def test_without_klist():
-    found = machine.ticket(Desk("worker"), None, os.environ)
-    assert (found.outcome, found.where) == ("not-asked", "worker")
-
-
-def test_a_klist_that_does_not_answer(empty, monkeypatch):
-    monkeypatch.setattr(machine, "_SECONDS", 1)
-    (empty / "klist").write_text(f"#!{sys.executable}\nimport time\ntime.sleep(600)")
-    (empty / "klist").chmod(0o755)
-    found = machine.ticket(Desk("shell"), None, os.environ)
-    assert found.outcome == "not-asked"
-    assert "klist does not answer within 1 s" in found.found
-
-
 def test_a_reader_that_is_gone_changes_nothing_in_the_exit_code(install):
     """As `lakekeeper doctor | head -1`."""
     install("spark-submit", job(GOOD, BAD, code=1))
-    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "doctor"]
-    environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    process = subprocess.Popen(
-        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = command("doctor")
     assert process.stdout is not None
     process.stdout.close()
     err = process.stderr.read() if process.stderr else ""
     assert process.wait(timeout=60) == 1
     assert "Traceback" not in err
-
-
-def test_a_keytab(tmp_path):
-    path = tmp_path / "etl.keytab"
-    missing = machine.ticket(Desk("shell"), str(path), os.environ)
-    path.write_bytes(b"x")
-    there = machine.ticket(Desk("shell"), str(path), os.environ)
-    assert (missing.outcome, there.outcome) == ("bad", "good")
-    assert "no such file" in missing.found
 
 
 def test_the_other_program_is_named(install, monkeypatch, capfd):
@@ -397,6 +313,12 @@ def test_texts_of_a_job_are_lines():
         (["x", "doctor.py: error: no", "py4j.Py4JError: y"], "doctor.py: error: no"),
         (["a", "java.io.IOException: b", "\tat c", "d"], "java.io.IOException: b"),
         (["a", " ", "b"], "b"),
+        (
+            ["java.io.IOException: b", "26/11/29 WARN Utils: java.net.BindException: c"],
+            "java.io.IOException: b",
+        ),
+        (["WARN Utils: java.net.BindException: c", "state: ACCEPTED"], "state: ACCEPTED"),
+        (["INFO all fine, 0 errors", "Killed"], "Killed"),
         ([], "it printed nothing"),
     ],
 )
@@ -419,3 +341,105 @@ def test_help_is_for_a_person(capsys):
         cli.main(["doctor", "--help"])
     assert "Exit code 1" in capsys.readouterr().out
     assert shutil.which("spark-submit") is None
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"checks": 5},
+        {"checks": [GOOD], "tables": 5},
+        {"checks": [GOOD], "error": 5, "ended": None},
+        {"checks": [GOOD], "error": {"a": 1}},
+    ],
+)
+def test_a_report_of_wrong_types_is_a_bad_driver(install, capfd, report):
+    """Before: a traceback."""
+    data = {"schema_version": 1, "verb": "doctor", "outcome": "done", "ended": "x", **report}
+    install("spark-submit", REPORTS.format(report=json.dumps(data), code=0))
+    assert ran(capfd)[1]["driver driver"]["outcome"] == "bad"
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b"\xff\xfe{}", b'{"schema_version": 1'])
+def test_a_report_that_is_no_json_is_a_bad_driver(install, capfd, content):
+    body = REPORTS.format(report="", code=0).replace("write_text('')", f"write_bytes({content!r})")
+    install("spark-submit", body)
+    assert "not valid JSON" in ran(capfd)[1]["driver driver"]["found"]
+
+
+def test_a_check_that_is_none_hides_no_other(install, capfd):
+    install("spark-submit", job({**GOOD, "outcome": "fine"}, BAD, code=1))
+    _, found, _ = ran(capfd)
+    assert found["driver trash"] == BAD
+    assert found["driver driver"]["outcome"] == "bad"
+
+
+def test_a_report_that_says_it_has_not_ended_is_not_complete(install, capfd):
+    install("spark-submit", job(GOOD, ended=""))
+    assert ran(capfd)[1]["driver driver"]["outcome"] == "bad"
+
+
+def test_a_directory_that_cannot_be_removed_hides_no_check(install, capfd):
+    """A program still writes there. Before: all checks of the driver were lost."""
+    body = job(GOOD).replace("sys.exit(0)", "here = pathlib.Path(argv[argv.index('--report') + 1]).parent\n")
+    body += "pid = __import__('os').fork()\nif pid: sys.exit(0)\n"
+    body += "for i in range(300): (here / f'{i}').touch(); __import__('time').sleep(0.001)\n"
+    install("spark-submit", body)
+    assert ran(capfd)[1]["driver hdfs"] == GOOD
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [("", "it printed nothing"), ("import os\nos.kill(os.getpid(), 9)", "it died of signal 9")],
+)
+def test_where_there_is_no_line_none_is_promised(install, capfd, body, said):
+    """Before: "The lines of spark-submit have the reason"."""
+    install("spark-submit", body)
+    found = ran(capfd)[1]["driver driver"]
+    assert said in found["found"]
+    assert found["action"] == "Start spark-submit --version by hand"
+
+
+def test_a_program_that_cannot_be_started(install, empty, capfd):
+    install("spark-submit", "", interpreter="/no/such/interpreter")
+    found = ran(capfd)[1]["driver driver"]
+    assert found["found"].startswith("it cannot be started: ")
+    assert "by hand" in found["action"]
+
+
+def test_no_room_for_temporary_files(install, capfd, monkeypatch):
+    def full(**_):
+        raise OSError(errno.ENOSPC, "No space left on device", "/full")
+
+    install("spark-submit", job(GOOD))
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    found = ran(capfd)[1]["driver driver"]
+    assert "No space left on device: '/full'" in found["found"]
+    assert "TMPDIR" in found["action"]
+
+
+@pytest.mark.parametrize("kind", ["directory", "missing", "configuration", "pipe"])
+def test_a_file_that_cannot_be_written_is_named_before_a_driver_is_started(install, capfd, tmp_path, kind):
+    """Before: after ten minutes."""
+    started, path = tmp_path / "started", tmp_path / "doctor.json"
+    install("spark-submit", f"import pathlib\npathlib.Path({str(started)!r}).touch()")
+    words = ["doctor", "--report", str(path / "x" if kind == "missing" else path)]
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "configuration":
+        path.write_text("{}")
+        words += ["-c", str(path)]
+    assert cli.main(words) == 2
+    assert "cannot write" in capfd.readouterr().err
+    assert not started.exists()
+    assert kind != "configuration" or path.read_text() == "{}"
+
+
+def test_a_password_in_the_configuration_file_is_not_shown(install, capfd, tmp_path):
+    path, written = tmp_path / "lakekeeper.yaml", tmp_path / "doctor.json"
+    path.write_text("hive_server: etl:hunter2@hs2:10000\n")
+    assert cli.main(["doctor", "-c", str(path), "--report", str(written)]) == 1
+    out, err = capfd.readouterr()
+    assert "hive_server: expected host:port" in out
+    assert "hunter2" not in out + err + written.read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakekeeper_provider.shell import cli
+from tests.unit.provider.test_doctor import command
 
 CODES = (Path(cli.__file__).parents[2] / "docs/codes.md").read_text()
 
@@ -39,3 +40,13 @@ def test_every_row_of_the_page_is_listed(capsys: pytest.CaptureFixture[str]) -> 
 def test_an_unknown_code_names_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "BUKETED"]) == 2
     assert "there is no code 'BUKETED' (did you mean 'BUCKETED'?)" in capsys.readouterr().err
+
+
+def test_a_reader_that_is_gone_is_no_error() -> None:
+    """As `lakekeeper explain | head -1`. Before: a traceback."""
+    process = command("explain")
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
