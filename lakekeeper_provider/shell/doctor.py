@@ -56,7 +56,7 @@ def add_command(commands: Any) -> None:
         "--report",
         metavar="FILE",
         type=Path,
-        help="also write all of it to a file that can be sent: no credentials",
+        help="also write all of it to a file that can be sent: credentials are masked",
     )
     parser.add_argument(
         "--timeout",
