@@ -33,6 +33,7 @@ from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.rules.partition_loss import set_by_people
 from spark_jobs.core.values.ddl import partition_spec
 from spark_jobs.core.values.model import DEFAULT_PARTITION, TableName, Unit
+from spark_jobs.core.values.once import once
 
 _ADD_BATCH = 500
 
@@ -58,7 +59,7 @@ class Metastore:
         self._spark._jsparkSession.sharedState()  # it reads hive-site.xml
         return str(self._spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
 
-    @cached_property
+    @once
     def _catalog(self) -> Any:
         """Return Spark's catalog, which connects to the metastore when it is first asked for."""
         with self._errors("cannot connect to the metastore"):

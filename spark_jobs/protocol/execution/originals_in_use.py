@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 
 from spark_jobs.core.messages.errors import OnlyCopy, Unsafe
 from spark_jobs.core.messages.remedies import originals
@@ -10,6 +9,7 @@ from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.rules.eligibility import may_have_runs
 from spark_jobs.core.values.layout import is_below, is_inside_home
 from spark_jobs.core.values.legacy_leftovers import described
+from spark_jobs.core.values.once import once
 from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.swap.late_files import differences
 from spark_jobs.protocol.swap.legacy import leftovers_beside
@@ -67,7 +67,7 @@ class UseOfOriginals:
             return None
         return statement_back(swap, self._locations, self._policy.table, place)
 
-    @cached_property
+    @once
     def _by_identity(self) -> dict[str | None, str]:
         """Return the locations of the metastore by the identities of their directories.
 

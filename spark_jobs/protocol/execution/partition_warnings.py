@@ -8,7 +8,6 @@ by a job, and the warning has the statement for both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.messages.remedies import partitions
@@ -20,6 +19,7 @@ from spark_jobs.core.rules.eligibility import Storage, may_have_runs
 from spark_jobs.core.rules.partition_loss import lost
 from spark_jobs.core.values.layout import is_below
 from spark_jobs.core.values.model import Unit
+from spark_jobs.core.values.once import once
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.swap.locations import is_registered, statement_back
@@ -114,7 +114,7 @@ class _Partitions:
         statement = statement_back(swap, self._locations, self._table.facts.name, place)
         return partitions.elsewhere(place, swap.live, statement, self._lost(swap))
 
-    @cached_property
+    @once
     def _identities(self) -> frozenset[str | None]:
         """Return the identities of all live directories: one call for each, so that few runs need it."""
         places = [place for place in self._locations.values() if may_have_runs(place)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 
 from spark_jobs.core.messages.commands import quoted, word
 from spark_jobs.core.options.definitions import Options, writer_rules
@@ -14,6 +13,7 @@ from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.rules.sort_columns import sort_columns_of
 from spark_jobs.core.rules.strategy import FULL, why_table_is_full
 from spark_jobs.core.values.model import TableName, Unit
+from spark_jobs.core.values.once import once
 from spark_jobs.core.values.other_writers import STAGING_SETTING, WriterRules, staging_names
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
@@ -32,7 +32,7 @@ class Table:
     options: Options
     why_full: str | None = None
 
-    @cached_property
+    @once
     def storages(self) -> Mapping[Unit, Storage]:
         """Return all units that the metastore has, with their storage."""
         return dict(self.services.metastore.units(self.facts))

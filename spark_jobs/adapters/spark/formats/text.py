@@ -17,6 +17,7 @@ from spark_jobs.core.formats.magic import binary_format, codec_extension
 from spark_jobs.core.messages.errors import Refusal, Unreadable
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.values.model import name_of
+from spark_jobs.core.values.once import once
 
 #: A line, as Spark reads it.
 _LINE = json.dumps(
@@ -41,7 +42,7 @@ _LINES = {  # guard: no_line_is_skipped
 class TextFormat(HeaderFormat):
     """Text. Its files have no header; samples of their bytes show whether they are text."""
 
-    @cached_property
+    @once
     def _codecs(self) -> Codecs:
         """Return Hadoop's codecs: only for tables of text."""
         return codec_factory(self._jvm, self._conf)
