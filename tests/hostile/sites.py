@@ -64,7 +64,9 @@ def sites_in(path: Path, root: Path = PRODUCT) -> Iterator[Site]:
         kind = _kind(node, where)
         if kind and node not in passed:
             passed |= {each for each in ast.walk(node) if isinstance(each, ast.JoinedStr)}
-            yield Site(kind, where, ast.unparse(node), range(node.lineno, (node.end_lineno or 0) + 1))
+            # Which quotes Python chooses depends on its version.
+            text = ast.unparse(node).replace('"', "'")
+            yield Site(kind, where, text, range(node.lineno, (node.end_lineno or 0) + 1))
 
 
 def _kind(node: ast.AST, where: str) -> str | None:
