@@ -31,6 +31,11 @@ class ReportError(LakekeeperError):
         super().__init__(one_line(text))
 
 
+def said(error: Exception) -> str:
+    """Return what the system says of a file, without its path; or the text of an error that has no such words."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
     """Return a hint such as `` (did you mean 'master'?)``, or the empty string."""
     close = difflib.get_close_matches(str(word)[:100], sorted(known), n=1, cutoff=0.5)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from demo.services import java, paths
-from demo.services.processes import own_environ
 
 
 def archive(env: str) -> Path:
@@ -32,25 +32,21 @@ def create_base(java_home: Path) -> None:
     )
 
 
-def create(env: str) -> None:
-    """Write the archive of an environment anew; leave it missing where this Java cannot write one."""
+def create(env: str, environ: Mapping[str, str]) -> None:
+    """Write the archive of an environment anew; leave it missing where this Java cannot write one.
+
+    Args:
+        environ: the variables of its Spark's programs
+    """
     archive(env).unlink(missing_ok=True)
-    home, python = paths.spark_home(env), str(paths.env_python(env))
     with tempfile.TemporaryDirectory(dir=paths.env_dir(env)) as folder:
         written = Path(folder, "spark.jsa")
         # What it cannot archive is logged to the standard output, a line for each class.
         options = f"{java.DRIVER_OPTIONS} -XX:ArchiveClassesAtExit={written} -Xlog:disable"
-        environ = {
-            **own_environ(),
-            "SPARK_HOME": str(home),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "PYSPARK_PYTHON": python,
-            "PYSPARK_DRIVER_PYTHON": python,
-            "PYTHONPATH": str(paths.ROOT),
-            "SPARK_SUBMIT_OPTS": f"{options} -Dderby.system.home={folder}",
-        }
-        command = [home / "bin" / "spark-submit", "--master", "local[2]", __file__, folder]
-        done = subprocess.run(command, env=environ, cwd=folder, capture_output=True, check=False)
+        own = {"PYTHONPATH": str(paths.ROOT), "SPARK_SUBMIT_OPTS": f"{options} -Dderby.system.home={folder}"}
+        program = paths.spark_home(env) / "bin" / "spark-submit"
+        command = [program, "--master", "local[2]", __file__, folder]
+        done = subprocess.run(command, env={**environ, **own}, cwd=folder, capture_output=True, check=False)
         # Java crashes on a part of an archive, so it gets its name when it is whole.
         if done.returncode == 0 and written.exists():
             written.rename(archive(env))

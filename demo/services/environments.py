@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.services import class_archive, java, locks, package_index, paths, pythons, uv
+from demo.services import class_archive, java, locks, package_index, paths, pythons, spark_config, uv
 from demo.services.machine import MachineError
 
 
@@ -187,7 +187,7 @@ def build(name: str) -> None:
         class_archive.create_base(_java_home())
     if SPECS[name].shared_classes:
         uv.print_progress(f"{name}: an archive of its classes, with which Spark starts faster")
-        class_archive.create(name)
+        class_archive.create(name, spark_config.program_environ(name))
     # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
     uv.print_progress(f"{name}: ready")

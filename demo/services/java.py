@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from demo.services.machine import MachineError
@@ -39,9 +40,13 @@ def current() -> int | None:
 
 def modules() -> set[str]:
     """Return the modules of that Java. The runtime from the package index has not all of them."""
+    return _modules_of(java_command() or "java")
+
+
+@cache
+def _modules_of(command: str) -> set[str]:
     try:
-        command = [java_command() or "java", "--list-modules"]
-        shown = subprocess.run(command, capture_output=True, text=True).stdout
+        shown = subprocess.run([command, "--list-modules"], capture_output=True, text=True).stdout
     except OSError:
         return set()
     return {line.partition("@")[0] for line in shown.splitlines()}

@@ -50,21 +50,29 @@ def spark_environ(
     """
     scratch = scratch.resolve()
     settings = _write_settings(scratch, metastore_uri, conf or {})
-    home, python = paths.spark_home(env), paths.env_python(env)
+    home = paths.spark_home(env)
     program = _write_program(scratch, home, settings)
     options = [f"-Dlog4j2.configurationFile={(settings.parent / LOG4J_FILE).as_uri()}"]
     if shared_classes:
         options.append(class_archive.java_options(env))
     return {
-        **own_environ(),
-        "SPARK_HOME": str(home),
-        "PYSPARK_PYTHON": str(python),
-        "PYSPARK_DRIVER_PYTHON": str(python),
+        **program_environ(env),
         "PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(settings))} pyspark-shell",
         "SPARK_SUBMIT_OPTS": " ".join(options),
-        "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch / "spark-local"),
         "PATH": os.pathsep.join([str(program.parent), str(home / "bin"), os.environ.get("PATH", os.defpath)]),
+    }
+
+
+def program_environ(env: str) -> dict[str, str]:
+    """Return the variables of any program of an environment's Spark: which Spark, which Python, and the loopback."""
+    python = str(paths.env_python(env))
+    return {
+        **own_environ(),
+        "SPARK_HOME": str(paths.spark_home(env)),
+        "PYSPARK_PYTHON": python,
+        "PYSPARK_DRIVER_PYTHON": python,
+        "SPARK_LOCAL_IP": "127.0.0.1",
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lakekeeper_provider.doctor import core_site, process
 from lakekeeper_provider.doctor.checks import Check, Desk
-from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.exceptions import UsageError, said
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.config import Config
 
@@ -132,7 +132,7 @@ def _not_readable(keytab: str) -> str | None:
     except FileNotFoundError:
         return "there is no such file"
     except (OSError, ValueError) as error:
-        return f"it cannot be read by this account: {getattr(error, 'strerror', None) or error}"
+        return f"it cannot be read by this account: {said(error)}"
 
 
 def _klist(environ: Mapping[str, str]) -> tuple[Sequence[str], bool]:

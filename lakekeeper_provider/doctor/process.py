@@ -74,12 +74,10 @@ class Program:
 
     Args:
         until: when it is given up, on the monotonic clock
-        late: it was given up
     """
 
     process: subprocess.Popen[bytes]
     until: float
-    late: bool = False
 
     def lines(self) -> Iterator[str]:
         """Yield what it prints, until it has ended or its time is over: another program may hold the pipe longer."""
@@ -111,7 +109,6 @@ class Program:
         try:
             return self.process.wait(max(0, self.until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            self.late = True
             return None
 
 

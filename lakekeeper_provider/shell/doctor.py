@@ -18,7 +18,7 @@ from typing import Any
 from lakekeeper_provider import __version__
 from lakekeeper_provider.doctor import driver, machine, process
 from lakekeeper_provider.doctor.checks import BAD, SHELL, WORKER, Check, Desk, is_bad, summary
-from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.exceptions import ReportError, UsageError, said
 from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.config import Config
@@ -83,6 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the file of --report cannot be written
     """
+    spark_command.job_flags(
+        arguments, Config()
+    )  # Before anything else: it names what is wrong with the tables.
     if arguments.report:
         _require_file(arguments.report, getattr(arguments, "config_file", None))
     with process.signals_raised():
@@ -90,7 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    spark_command.job_flags(arguments, Config())  # Before any check: it names what is wrong with the tables.
     checks: list[Check] = []
     for check in _checks(arguments):
         checks.append(check)
@@ -174,19 +176,26 @@ def _answer(checks: Sequence[Check]) -> dict[str, Any]:
 def _require_file(path: Path, config_file: str | None) -> None:
     """Raise UsageError if the report cannot be written there: that is known before minutes are spent."""
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot write {path}: it is no file")
-        if config_file and path.exists() and path.samefile(config_file):
-            raise UsageError(f"cannot write {path}: it is the configuration file")
-        with path.open("a", encoding="utf-8"):
-            pass
+        why = _unfit(path, config_file)
+        if not why:
+            path.open("a", encoding="utf-8").close()
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        why = said(error)
+    if why:
+        raise UsageError(f"cannot write {path}: {why}")
+
+
+def _unfit(path: Path, config_file: str | None) -> str | None:
+    if path.exists() and not path.is_file():
+        return "it is no file"
+    if config_file and path.exists() and path.samefile(config_file):
+        return "it is the configuration file"
+    return None
 
 
 def _write(path: Path, answer: dict[str, Any]) -> None:
     try:
         path.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        raise UsageError(f"cannot write {path}: {said(error)}") from None
     job.show(f"wrote {path}\n", sys.stderr)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.exceptions import UsageError, said
 from lakekeeper_provider.launch import bundle
 from lakekeeper_provider.shell import job
 
@@ -130,7 +130,7 @@ def _require_directory(path: Path) -> None:
     try:
         usable = path.is_dir() or (path.parent.is_dir() and not path.exists())
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(f"{path}: {said(error)}") from None
     if not usable:
         raise UsageError(f"{path} is no directory: name the dags_folder of Airflow")
 
@@ -151,9 +151,7 @@ def _write_all(directory: Path, files: Mapping[Path, str]) -> None:
         for each in begun:
             with contextlib.suppress(OSError):
                 each.unlink()
-        raise UsageError(
-            f"cannot write to {directory}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        raise UsageError(f"cannot write to {directory}: {said(error)}") from None
 
 
 def _name(database: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,8 +34,12 @@ def played(
 def unwritten(cell: Cell, spark: SparkSession) -> str | None:
     """Why nobody here writes the files of a cell: the machine cannot run the other Spark (the suite says so too)."""
     other = elsewhere.other_than(spark.version)
-    lacks = environments.lacks(other) if cell.writer.startswith("other") else None
+    lacks = _lacks(other) if cell.writer.startswith("other") else None
     return lacks and f"{other} needs {lacks}"
+
+
+#: It starts Java, and nothing that it looks at changes while the tests run.
+_lacks = cache(environments.lacks)
 
 
 PARAMETERS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_without_a_java_that_writes_one_there_is_none(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setattr(paths, "ENVS", tmp_path)
     class_archive.archive("env").write_text("of another Java")
-    class_archive.create("env")
+    class_archive.create("env", dict(os.environ))
     assert [path.name for path in (tmp_path / "env").iterdir()] == ["lib"]
 
 

@@ -13,7 +13,7 @@ from lakekeeper_provider.doctor import core_site, machine
 from lakekeeper_provider.doctor.checks import Desk
 from tests.harness.process_table import processes_naming
 from tests.harness.waiting import wait_for
-from tests.unit.provider.test_doctor import command
+from tests.unit.provider.doctor_runs import command
 
 pytestmark = pytest.mark.usefixtures("empty")
 DESK = Desk("shell")

@@ -14,7 +14,7 @@ import pytest
 from lakekeeper_provider.doctor import process
 from tests.harness.process_table import processes_naming
 from tests.harness.waiting import wait_for
-from tests.unit.provider.test_doctor import GOOD, command, job, ran
+from tests.unit.provider.doctor_runs import GOOD, command, job, ran
 
 pytestmark = pytest.mark.usefixtures("empty")
 #: It outlives the test, unless it is ended.
@@ -151,3 +151,48 @@ def test_closed_streams_change_nothing_in_the_exit_code(install, tmp_path, redir
     assert os.spawnve(os.P_WAIT, shell or "/bin/sh", ["sh", "-c", line], environ) == 0
     assert '"outcome": "done"' in path.read_text()
     assert errors.read_text().count("Traceback") == 0
+
+
+def test_a_driver_that_does_not_end_is_ended_with_its_children(install, capfd, tmp_path):
+    """As spark-submit, which is a shell script that starts Java."""
+    child = tmp_path / "child"
+    body = (
+        "import subprocess, time\n"
+        f"subprocess.Popen([{sys.executable!r}, '-c', 'import time; time.sleep(600)', {str(child)!r}])\n"
+        "print('Application report (state: ACCEPTED)', flush=True)\n"
+        "time.sleep(600)"
+    )
+    install("spark-submit", body)
+    found = ran(capfd, "--timeout", "3")[1]["driver driver"]
+    assert found["outcome"] == "bad"
+    assert "it was ended after 3 s, without a report: Application report (state: ACCEPTED)" in found["found"]
+    assert processes_naming(child) == []
+
+
+def test_a_child_that_does_not_heed_the_first_signal_is_killed(install, capfd, tmp_path, monkeypatch):
+    """Before: only the first process was looked at, and its child kept the command waiting for ever."""
+    monkeypatch.setattr(process, "_GRACE", 1)
+    child = tmp_path / "child"
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    start = f"subprocess.Popen([{sys.executable!r}, '-c', {code!r}, {str(child)!r}])"
+    body = f"import subprocess, time\n{start}\ntime.sleep(600)"
+    install("spark-submit", body)
+    assert ran(capfd, "--timeout", "3")[1]["driver driver"]["outcome"] == "bad"
+    assert processes_naming(child) == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_driver_ends_with_the_command(install, empty, tmp_path, sign):
+    """It is in a session of its own, where no signal of the terminal reaches it."""
+    started, child = tmp_path / "started", tmp_path / "child"
+    install(
+        "spark-submit",
+        f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(600)  # {child}",
+    )
+    ended = command("doctor")
+    wait_for("the driver has started", started.exists)
+    ended.send_signal(sign)
+    _, err = ended.communicate(timeout=60)
+    assert ended.returncode == 128 + sign
+    assert err.splitlines()[-1] == "lakekeeper: interrupted"
+    assert processes_naming(empty / "spark-submit") == []

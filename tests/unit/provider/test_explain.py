@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakekeeper_provider.shell import cli
-from tests.unit.provider.test_doctor import command
+from tests.unit.provider.doctor_runs import command
 
 CODES = (Path(cli.__file__).parents[2] / "docs/codes.md").read_text()
 
