@@ -31,7 +31,7 @@ TEXTS_OF_PROVIDER = (
         "H48-doctor",
         "a text of a check begins a line, or acts on a terminal",
         Rewrite("checks_shown_safely", "one_line(A)", "A"),
-        f"{_UNIT}/test_doctor.py::test_texts_of_a_job_are_lines",
+        f"{_UNIT}/test_doctor_driver.py::test_texts_of_a_job_are_lines",
     ),
     of_provider(
         "H48-reason",
