@@ -29,7 +29,8 @@ def render(report: Report, *, phases: bool = True) -> str:
     lines += _writer_lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
     lines += [*_estimate_line(report), *_finding_lines(report)]
-    lines += [*_held_line(report), *(_phase_line(report) if phases else ()), *_call_line(report)]
+    lines += [*_held_line(report), *_trash_line(report)]
+    lines += [*(_phase_line(report) if phases else ()), *_call_line(report)]
     return "\n".join(map(one_line, lines))  # guard: lines_of_the_log
 
 
@@ -86,7 +87,15 @@ def _plan_line(report: Report) -> list[str]:
 def _held_line(report: Report) -> list[str]:
     """Say how many bytes of originals the tables keep, which `max_held_bytes` limits."""
     held = sum(table.get("held_bytes") or 0 for table in report.tables)
-    return [f"originals held: {human(held)}"] if held and report.verb in ("plan", "compact") else []
+    shown = f"originals held: {human(held)}; their files count for quotas and the NameNode until a cleanup"
+    return [shown] if held and report.verb in ("plan", "compact") else []
+
+
+def _trash_line(report: Report) -> list[str]:
+    """Say what a cleanup has moved to the trash, where it still takes its space."""
+    trashed = sum(table.get("trashed_bytes") or 0 for table in report.tables)
+    shown = f"moved to the HDFS trash: {human(trashed)}, which is free when the trash is emptied"
+    return [f"{shown} (fs.trash.interval)"] if trashed else []
 
 
 def _estimate_line(report: Report) -> list[str]:
@@ -95,8 +104,8 @@ def _estimate_line(report: Report) -> list[str]:
     if report.verb not in ("analyze", "plan", "compact") or saved <= 0:
         return []
     return [
-        f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files), once a"
-        " cleanup has deleted the originals"
+        f"estimate: at most {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files),"
+        " once a cleanup has deleted the originals"
     ]
 
 
@@ -178,7 +187,7 @@ def _row(table: Mapping[str, Any], *, deleted: bool) -> tuple[str, str, str, str
         files = f"{before['files']} -> {before['files'] - expected} (estimate)"
     sizes = _change(before.get("bytes"), after.get("bytes"), human)
     backup = f"backup table {table['backup_table']}" if table.get("backup_table") else None
-    notes = (table.get("code"), table.get("reason"), report_units.sound(table), backup)
+    notes = (table.get("code"), table.get("reason"), *report_units.notes(table), backup)
     note = " ".join(filter(None, notes))
     return table["table"], table["outcome"], files, sizes, note
 

@@ -44,13 +44,16 @@ def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False, whole:
     return [*shown, f"... the units of {more} more tables are in the report"] if more > 0 else shown
 
 
-def sound(table: Mapping[str, Any]) -> str | None:
-    """Return a note on a table of which every unit was listed and none has small files; else None."""
+def notes(table: Mapping[str, Any]) -> list[str]:
+    """Return a note on a table of which no unit has small files, or none of those that have is due."""
     units = table.get("units") or ()
-    if not units or not _all_sound(units):
-        return None
-    threshold = units[0].get("threshold")
-    return f"{len(units)} healthy{'' if threshold is None else f' (small is below {human(threshold)})'}"
+    if units and _all_sound(units):
+        threshold = units[0].get("threshold")
+        return [f"{len(units)} healthy{'' if threshold is None else f' (small is below {human(threshold)})'}"]
+    waiting = [unit for unit in units if unit.get("reason")]
+    if not waiting or any(unit["outcome"] != "healthy" for unit in units):
+        return []
+    return [f"{len(waiting)} of {len(units)} with small files, which stay: {waiting[0]['reason']}"]
 
 
 def grid(rows: Sequence[Row], indent: str = "") -> list[str]:

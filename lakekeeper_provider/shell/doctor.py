@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider import __version__
-from lakekeeper_provider.doctor import driver, machine, process
+from lakekeeper_provider.doctor import driver, hadoop, machine, process
 from lakekeeper_provider.doctor.checks import BAD, SHELL, WORKER, Check, Desk, is_bad, summary
 from lakekeeper_provider.exceptions import ReportError, UsageError, said
+from lakekeeper_provider.launch import commands
 from lakekeeper_provider.launch.redaction import redacted
 from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options.config import Config
@@ -113,6 +114,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
     spark = spark_command.spark_of_shell(settings.spark_submit)
     found = machine.spark_submit(desk, spark.submit_command or "spark-submit")
     yield found
+    yield hadoop.master(desk, commands.master(spark), os.environ)
     yield machine.ticket(desk, spark.keytab, os.environ)
     why = next(
         (f"the check {each.check} is bad" for each in (configuration, found) if each.outcome == BAD), None

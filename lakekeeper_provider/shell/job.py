@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,13 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from lakekeeper_provider.doctor import hadoop
 from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.launch import commands
 from lakekeeper_provider.launch.report_line import ReportLine
-from lakekeeper_provider.options.option import CHECK, HISTORY
+from lakekeeper_provider.options.option import CHECK, COMPACT, HISTORY
+from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import report
 from lakekeeper_provider.report import text as report_text
-from lakekeeper_provider.report.report import ProcessFailure, Report
+from lakekeeper_provider.report.report import ProcessFailure, Report, units_with
+from lakekeeper_provider.shell import program
 
 #: The jobs of these verbs print their result as a table themselves.
 _PRINTED_BY_THE_JOB = (CHECK, HISTORY)
@@ -57,7 +62,7 @@ def run(
         show(f"{text.strip()}\n", sys.stdout)
     own = code if code >= 0 else 128 - code
     if not text:
-        return _without_report(own) if report_expected else own
+        return _without_report(command, code, own) if report_expected else own
     try:
         answer = report.parse(text, verb)
     except ReportError as error:
@@ -70,11 +75,21 @@ def run(
     return max(own, answer.exit_code, key=_severity)  # guard: worse_exit_code
 
 
-def _without_report(code: int) -> int:
-    """Return the exit code of a job that has left no report."""
+def _without_report(command: Sequence[str], code: int, own: int) -> int:
+    """Say that a job has left no report, and what to do; return the exit code.
+
+    Args:
+        code: the one of the process, below 0 for a signal
+        own: the same, as a shell has it
+    """
     if code == 0:
         _complain("the job ended without a report, so nothing is known of it")
-    return code or 1  # guard: no_report_no_success
+    else:
+        advice = hadoop.without_configuration(command, os.environ) or (
+            "the lines above have the reason; `lakekeeper doctor` looks for it"
+        )
+        _complain(f"error: {ProcessFailure(code, '')}, and the job has left no report: {advice}")
+    return own or 1  # guard: no_report_no_success
 
 
 def _complain(text: str) -> None:
@@ -135,8 +150,18 @@ def _print_text(report: Report, verb: str) -> None:
     if verb not in _PRINTED_BY_THE_JOB:
         headline, _, rest = report_text.render(report, phases=False).partition("\n")
         show(f"{_coloured(headline, _COLOURS.get(report.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
+        show("".join(f"{line}\n" for line in _undo(report)), sys.stdout)
     for text in report_text.warnings(report):
         show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)
+
+
+def _undo(report: Report) -> list[str]:
+    """Return how a person undoes a compaction from a shell."""
+    done = [table["table"] for table in report.tables if units_with(table, ("compacted",))]
+    if report.verb != COMPACT or not done or not report.run_id:
+        return []
+    words = [*commands.selection_flags(Selection(tuple(done))), "--run-id", report.run_id]
+    return [one_line(f"to undo it: {program.name()} rollback {shlex.join(words)}")]
 
 
 def _coloured(text: str, colour: str | None, output: TextIO) -> str:

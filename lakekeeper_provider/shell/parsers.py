@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
@@ -19,7 +20,7 @@ from lakekeeper_provider.options.option import (
     Option,
 )
 from lakekeeper_provider.options.parsers import Parser, integer
-from lakekeeper_provider.shell import doctor, explain, generate, program
+from lakekeeper_provider.shell import doctor, explain, generate, program, time_of_day
 from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
 
 _HELP = {
@@ -43,6 +44,8 @@ _NAMED = (ROLLBACK, FORGET)
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "what `lakekeeper plan --json` has printed: exactly its flagged units, in its order"
+#: The option that a person may give as a time of day; the jobs know instants only.
+_DEADLINE, _TIME_OF_DAY = "deadline", "; HH:MM is the next such time of this machine's clock"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
@@ -121,6 +124,7 @@ def _add_option(parser: Any, flag: Flag, option: Option) -> None:
             parser.add_argument(flag.off, dest=option.key, action="store_const", const=False, help=text)
         return
     shown = "" if option.default is None else f" (default: {option.default})"
+    shown += _TIME_OF_DAY if option.key == _DEADLINE else ""
     parser.add_argument(
         flag.name,
         dest=option.key,
@@ -133,8 +137,9 @@ def _add_option(parser: Any, flag: Flag, option: Option) -> None:
 
 def _typed(key: str, parser: Parser) -> Any:
     def parse(value: str) -> Any:
+        given = time_of_day.instant(value, datetime.now()) if key == _DEADLINE else value
         try:
-            return parser("", value)
+            return parser("", given)
         except UsageError as error:
             raise argparse.ArgumentTypeError(str(error).lstrip(": ")) from None
 

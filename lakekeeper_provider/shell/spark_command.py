@@ -75,18 +75,24 @@ def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings:
     if location:
         return ["--location", location]
     named = (arguments.table, arguments.tables, arguments.database)
-    if not any(name is not None for name in named):
-        if settings.selection is None and arguments.command == DOCTOR:
-            return []
-        if settings.selection is None:
-            raise UsageError(
-                "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
-                " configuration file"
-            )
-        if arguments.command == CLEANUP and "older_than" not in given and not given.get("keep_last"):
-            check_retention(given, settings, settings.selection)
-        return commands.selection_flags(settings.selection)
-    return commands.selection_flags(Selection.of(*named))
+    by_person = any(name is not None for name in named)
+    selection = Selection.of(*named) if by_person else settings.selection
+    if selection is None and arguments.command == DOCTOR:
+        return []
+    if selection is None:
+        raise UsageError(
+            "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
+            " configuration file"
+        )
+    # Of tables that a person names, all originals may be meant; of a whole database nobody has looked at each.
+    watched = by_person and not selection.database
+    if arguments.command == CLEANUP and not watched and not _has_retention(given):
+        check_retention(given, settings, selection)
+    return commands.selection_flags(selection)
+
+
+def _has_retention(given: Mapping[str, Any]) -> bool:
+    return "older_than" in given or bool(given.get("keep_last"))
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

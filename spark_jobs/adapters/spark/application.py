@@ -44,14 +44,16 @@ _NEEDLESS = (
 def show_warnings_only(spark: SparkSession) -> None:
     """Raise the level of a log that is at INFO, because hundreds of lines about tasks would hide the job's.
 
-    A user who wants them sets `spark.log.level`. A level that the cluster's configuration sets higher stays.
+    A user who wants them sets `spark.log.level`; `WARN` there spares the lines of Spark's start, too (3.5 and newer).
+    A level that the cluster's configuration sets higher stays.
     """
     context: Any = spark.sparkContext
-    if context.getConf().get(_LEVEL) is not None:
+    chosen = context.getConf().get(_LEVEL)
+    if chosen not in (None, "WARN"):
         return
     try:
         log4j = context._jvm.org.apache.logging.log4j
-        if log4j.LogManager.getRootLogger().isInfoEnabled():
+        if chosen is None and log4j.LogManager.getRootLogger().isInfoEnabled():
             context.setLogLevel("WARN")
         for name in _NEEDLESS:
             log4j.core.config.Configurator.setLevel(name, log4j.Level.ERROR)

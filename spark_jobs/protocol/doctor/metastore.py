@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError, UsageError
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.checks import Answer, bad, good
 from spark_jobs.protocol.ports import Catalog, Surroundings
@@ -15,7 +15,10 @@ _NOBODYS = TableName("default", "lakekeeper_doctor_looks_up_this_name")
 
 def metastore(catalog: Catalog) -> Answer:
     """Ask for the names of the databases."""
-    return good(f"it answers: {len(catalog.databases())} databases")
+    try:
+        return good(f"it answers: {len(catalog.databases())} databases")
+    except UsageError as error:
+        return bad(str(error), "Do that where the driver runs; on CDP, deploy the Hive gateway there")
 
 
 def client(catalog: Catalog, around: Surroundings) -> Answer:

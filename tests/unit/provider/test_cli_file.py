@@ -41,6 +41,21 @@ def test_a_cleanup_of_the_tables_of_a_file_needs_a_retention(tmp_path, spark_sub
     assert cli.main(["cleanup", "-c", path, "-t", "mydb.other"]) == 0
 
 
+def test_a_cleanup_of_a_database_without_a_retention_starts_no_spark(tmp_path, spark_submit, capsys):
+    assert cli.main(["cleanup", "--database", "mydb"]) == 2
+    assert "cleanup needs a retention" in capsys.readouterr().err
+    path = config_file(tmp_path, "tables: {mydb.logs: {older_than: 7d}}")
+    assert cli.main(["cleanup", "-c", path, "--database", "mydb"]) == 2  # the other tables have none
+    assert not spark_submit.exists()
+    for words in (
+        ["--older-than", "0d"],
+        ["--keep-last", "1"],
+        ["-c", config_file(tmp_path, "keep_last: 1")],
+    ):
+        assert cli.main(["cleanup", "--database", "mydb", *words]) == 0
+    assert cli.main(["cleanup", "--table", "mydb.events"]) == 0  # named: all of its originals are meant
+
+
 def test_a_file_names_one_thing(tmp_path, spark_submit, capsys):
     path = config_file(tmp_path, "database: mydb\ntable: mydb.events")
     assert cli.main(["compact", "-c", path]) == 2

@@ -44,6 +44,4 @@ def test_messages_name_the_command_that_is_ours(
     assert capsys.readouterr().err.startswith(f"{own}: error: cannot write /missing/lakekeeper.yaml")
     with pytest.raises(SystemExit):
         cli.main(["compct"])
-    said = capsys.readouterr().err
-    assert said.startswith(f"usage: {own} ")
-    assert f"\n{own}: error: there is no command 'compct'" in said
+    assert capsys.readouterr().err.startswith(f"{own}: error: there is no command 'compct'")

@@ -167,3 +167,17 @@ def test_a_long_history_keeps_its_newest_rows_in_the_summary():
         ]
         == rows[:20]
     )
+
+
+def test_a_table_whose_small_files_stay_says_why_in_its_line():
+    young = {"outcome": "healthy", "reason": "its newest file is 3h old; idle_for is 7d"}
+    healthy = [{**flagged(1), **young}, {**flagged(2), "outcome": "healthy"}]
+    text = report_text.render(parsed("done", table(outcome="nothing", units=healthy), verb="analyze"))
+    line = next(line for line in text.splitlines() if line.startswith("sales.events  "))
+    assert "  1 of 2 with small files, which stay: its newest file is 3h old; idle_for is 7d" in line
+
+
+def test_a_cleanup_says_what_is_in_the_trash():
+    cleaned = report_text.render(parsed("done", table(trashed_bytes=3_072), verb="cleanup"))
+    assert "moved to the HDFS trash: 3.0 KB, which is free when the trash is emptied" in cleaned
+    assert "trash" not in report_text.render(parsed("done", table(freed_bytes=3_072), verb="cleanup"))

@@ -15,6 +15,7 @@ import pytest
 
 from lakekeeper_provider.report import report
 from lakekeeper_provider.shell import cli
+from tests.unit.provider.config_files import config_file
 from tests.unit.provider.test_report import table
 from tests.unit.provider.test_report_units import flagged
 
@@ -102,6 +103,49 @@ def test_a_job_without_a_report_prints_nothing_and_has_its_exit_code(job, capfd)
     job({}, code=7, program="import sys\nsys.exit({code})  # {report}\n")
     assert cli.main(["analyze", "--table", "sales.events", "--json"]) == 7
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("code", [1, -9])
+def test_a_job_without_a_report_is_said_to_have_none(job, capfd, code):
+    program = "import os, signal, sys\nprint('Java says why', file=sys.stderr)\n"
+    program += "os.kill(os.getpid(), -{code}) if {code} < 0 else sys.exit({code})  # {report}\n"
+    job({}, code=code, program=program)
+    assert cli.main(["analyze", "--table", "sales.events"]) == (1 if code > 0 else 137)
+    how = "ended with exit code 1" if code > 0 else "died of signal 9"
+    assert capfd.readouterr().err.splitlines()[-1] == (
+        f"lakekeeper: error: spark-submit {how}, and the job has left no report: the lines above have the reason;"
+        " `lakekeeper doctor` looks for it"
+    )
+
+
+@pytest.mark.parametrize("variable", [None, "HADOOP_CONF_DIR", "YARN_CONF_DIR"])
+def test_without_the_configuration_of_the_cluster_yarn_is_not_found(
+    job, capfd, tmp_path, monkeypatch, variable
+):
+    for each in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(each, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "/etc/hadoop/conf")
+    job({}, code=1, program="import sys\nsys.exit({code})  # {report}\n")
+    path = config_file(tmp_path, "spark_submit: {enabled: true}")
+    assert cli.main(["-c", path, "analyze", "--table", "sales.events"]) == 1
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert ("export HADOOP_CONF_DIR=" in said) is (variable is None)
+
+
+def test_a_compaction_says_how_it_is_undone(job, capfd):
+    done = [{**flagged(1), "outcome": "compacted"}]
+    one, other = (table(name, units=done) for name in ("sales.events", "sales.logs"))
+    job(report_of("compact", one, table("sales.quiet"), other))
+    assert cli.main(["compact", "--database", "sales"]) == 0
+    out = capfd.readouterr().out.splitlines()
+    assert out[-1] == "to undo it: lakekeeper rollback --tables sales.events,sales.logs --run-id r1"
+
+
+def test_where_nothing_was_compacted_nothing_can_be_undone(job, capfd):
+    job(report_of("compact", table(units=[flagged(1)])))
+    assert cli.main(["compact", "--table", "sales.events", "--dry-run"]) == 0
+    assert "to undo" not in capfd.readouterr().out
 
 
 def _worse(process: int, report: int) -> int:
