@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import (
@@ -158,23 +159,29 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         if self._runner is not None:
             self._runner.kill()
 
+    @property
+    def is_killed(self) -> bool:
+        """Tell whether the task was killed."""
+        return self._killed
+
     def run_job(self, context: Context) -> Any:
         """Check the window, submit the job and evaluate its report."""
         with fail_on_usage_error():
             settings = config.load(given(self.config_file))
             skip_refused, server = self._choices(settings)
-            deadline = self.wait_for_window(settings)
+            deadline = self.wait_for_window(settings, context)
             submission = self.prepare(settings, deadline, context)
         if not isinstance(submission, Submission):
             return submission
-        ended = self._submit(submission, settings, context)
+        ended = self.submit(submission, settings, context)
         if address := browser_address(ended.uri):
             ReportLink.store(context, address)
         ended = replace(ended, report=self.follow_up(ended.report, ended.uri, context))
         self.tell(ended.report, ended.uri, server, context)
         return self.conclude(ended, submission, skip_refused, context)
 
-    def _submit(self, submission: Submission, settings: Config, context: Context) -> Ended:
+    def submit(self, submission: Submission, settings: Config, context: Context) -> Ended:
+        """Run the job until it has ended."""
         self._runner = SubmissionRunner(self, self.verb, settings.spark_submit)
         if self._killed:  # on_kill may have run before there was a runner
             self._runner.kill()
@@ -199,7 +206,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         """Return the options that were given to this operator, typed."""
         return parse_options({key: getattr(self, key) for key in self.option_keys})
 
-    def wait_for_window(self, settings: Config) -> str | None:
+    def wait_for_window(self, settings: Config, context: Context) -> str | None:
         """Return when the open window closes, or None without a window.
 
         Raises:
@@ -211,10 +218,14 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         window, now = settings.window(self.window), utcnow()
         closes = window.closes_at(now)
         if closes is not None:
-            return closes.strftime("%Y-%m-%dT%H:%M:%SZ")
+            return instant(closes)
+        self.before_closed_window(settings, context)
         opens = window.next_open(now).isoformat()
         self._handle_closed(window, f"the maintenance window is closed until {opens}: not submitted")
         return None
+
+    def before_closed_window(self, settings: Config, context: Context) -> None:
+        """Do what must not wait until a window opens."""
 
     def _handle_closed(self, window: MaintenanceWindow, message: str) -> None:
         action = choice(*ON_CLOSED)("on_closed", self.on_closed)
@@ -250,7 +261,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
 
     def conclude(self, ended: Ended, submission: Submission, skip_refused: bool, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
-        self._show(ended.report)
+        self.show(ended.report)
         if ended.failure is not None and not ended.failure.is_told_by(ended.report):
             self.log.warning("%s", ended.failure.text)
         # guard: failure_counts
@@ -269,7 +280,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
             raise AirflowSkipException(reason)
         return value
 
-    def _show(self, report: Report) -> None:
+    def show(self, report: Report) -> None:
         """Write the report into the task log. The job is done, so an error in this must not fail the task."""
         try:
             self.log.info("%s", report_text.render(report))
@@ -290,6 +301,11 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         """Push an XCom under the key of a returned value."""
         if self.do_xcom_push:
             context["ti"].xcom_push(key="return_value", value=value)
+
+
+def instant(moment: datetime) -> str:
+    """Return a time as the jobs read a deadline."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _check_choices(**arguments: tuple[str, tuple[str, ...]]) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider.compat import AirflowSkipException, Context
+from lakekeeper_provider.compat import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+    Context,
+    utcnow,
+)
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import request
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
+from lakekeeper_provider.operators.base import instant
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import documented
@@ -30,7 +37,8 @@ class CompactOperator(PlanningOperator, SwappingOperator):
     """Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
     The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
-    another run. No swap is made after the end of ``window``. See ``PlanningOperator``, ``SwappingOperator``,
+    another run. No swap is made after the end of ``window``; a retry while it is closed only ends what an earlier try
+    has begun, and then waits, skips or fails, as ``on_closed`` says. See ``PlanningOperator``, ``SwappingOperator``,
     ``WritingOperator`` and ``LakekeeperOperator`` for the other arguments.
 
     Args:
@@ -117,6 +125,26 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         self.push(begun, context)
         chosen = selection if units is None else Selection(tables=tuple(units))
         return Submission(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
+
+    def before_closed_window(self, settings: Config, context: Context) -> None:
+        """Let a retry bring back what an earlier try, which was killed in a swap, has left missing.
+
+        It must not be missing until the window opens. The deadline of this job has passed: it begins nothing.
+        """
+        if context["ti"].try_number <= 1:
+            return
+        submission = self.prepare(settings, instant(utcnow()), context)
+        self.log.info(
+            "an earlier try may have been killed in a swap: a job ends what it has begun, and begins nothing"
+        )
+        try:
+            self.show(self.submit(submission, settings, context).report)
+        except AirflowFailException:
+            raise
+        except AirflowException as error:
+            if self.is_killed:
+                raise
+            self.log.warning("the job failed, and the next one tries again when the window opens: %s", error)
 
     def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
         # Flagged or not, so that a retry that finds less to do has the same run id.

@@ -92,7 +92,7 @@ class DoctorOperator(LakekeeperOperator):
     def _ask(self, settings: Config, context: Context) -> Iterator[Check]:
         submission = Submission(self.selection(), request.build_request(settings, self.arguments()), {})
         try:
-            ended = self._submit(submission, settings, context)
+            ended = self.submit(submission, settings, context)
             checks = driver.of_report(ended.report, _failure(ended))
         except (AirflowException, ReportError) as error:
             if self._killed:

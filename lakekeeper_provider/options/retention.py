@@ -11,10 +11,18 @@ from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.options.selection import Selection
 
 DAY = 86_400
+_ARGUMENTS = "give older_than, such as 7d (0d and allow_short_retention for all), or keep_last of at least 1"
+#: The same from a shell, where a person says `0d` and means it.
+FLAGS = "--older-than 7d, or --keep-last 1 (--older-than 0d for all originals)"
 
 
-def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
+def check_retention(
+    arguments: Mapping[str, Any], settings: Config, selection: Selection, remedy: str = _ARGUMENTS
+) -> None:
     """Check that each table has a retention.
+
+    Args:
+        remedy: how one is given
 
     Raises:
         UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
@@ -23,8 +31,7 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
         given = {**settings.settings, **section, **arguments}
         if "older_than" not in given and not given.get("keep_last"):
             raise UsageError(
-                "cleanup needs a retention, because without one it would delete all originals: give older_than, such as"
-                " 7d (0d and allow_short_retention for all), or keep_last of at least 1"
+                f"cleanup needs a retention, because without one it would delete all originals: {remedy}"
             )
         if "older_than" in given and not given.get("allow_short_retention"):
             _check_short(given["older_than"])

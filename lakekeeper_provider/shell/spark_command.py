@@ -13,7 +13,7 @@ from lakekeeper_provider.launch import bundle, commands, request
 from lakekeeper_provider.options.config import Config
 from lakekeeper_provider.options.definitions import OPTIONS, parse_options
 from lakekeeper_provider.options.option import CLEANUP, DOCTOR
-from lakekeeper_provider.options.retention import check_retention
+from lakekeeper_provider.options.retention import FLAGS, check_retention
 from lakekeeper_provider.options.selection import Selection
 from lakekeeper_provider.options.spark_submit import SparkSubmit
 
@@ -87,7 +87,7 @@ def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings:
     # Of tables that a person names, all originals may be meant; of a whole database nobody has looked at each.
     watched = by_person and not selection.database
     if arguments.command == CLEANUP and not watched and not _has_retention(given):
-        check_retention(given, settings, selection)
+        check_retention(given, settings, selection, FLAGS)
     return commands.selection_flags(selection)
 
 

@@ -17,15 +17,17 @@ from lakekeeper_provider.compat import (
 )
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import base
+from lakekeeper_provider.operators import compact as compaction
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.options.window import MaintenanceWindow
 from lakekeeper_provider.sensors import maintenance_window
 from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSensor
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 from lakekeeper_provider.triggers import maintenance_window as trigger_module
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
-from tests.airflow.support import after, context
+from tests.airflow.support import TaskInstance, after, context
 
 NIGHT = MaintenanceWindow("22:00", "05:00")
 
@@ -36,7 +38,7 @@ def clock(monkeypatch):
 
     def set_to(text: str) -> None:
         now = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
-        for module in (compat, base, maintenance_window, trigger_module):
+        for module in (compat, base, compaction, maintenance_window, trigger_module):
             monkeypatch.setattr(module, "utcnow", lambda: now)
 
     return set_to
@@ -90,6 +92,45 @@ def test_a_closed_window_is_waited_for_without_a_worker(spark, clock):
 def test_a_window_that_closed_again_meanwhile_is_waited_for_again(spark, clock):
     clock("2026-02-24T05:00")
     deferred(lambda: compact().execute_complete(context(), event={"opened": "now"}))
+    assert spark.calls == []
+
+
+@pytest.mark.parametrize(
+    ("action", "ends"),
+    [("wait", "TaskDeferred"), ("skip", "AirflowSkipException"), ("fail", "AirflowFailException")],
+)
+@pytest.mark.parametrize("plan", [{}, {"compact": {"exit": 137, "report": "none"}}])
+def test_a_retry_ends_what_a_killed_try_has_begun_before_it_waits(spark, clock, action, ends, plan):
+    """A partition that a try left missing as the window closed must not be missing until the next night."""
+    spark.plan(compact={"exit": 137, "report": "none"})
+    clock("2026-02-24T04:59")
+    with pytest.raises(AirflowException):
+        compact().execute(context())
+    spark.plan(**plan)
+    clock("2026-02-24T05:04")
+    operator = compact(on_closed=action)
+    with pytest.raises(BaseException) as stop:  # noqa: PT011
+        operator.execute(context(ti=TaskInstance(try_number=2)))
+    assert type(stop.value).__name__ == ends
+    killed, retry = (call["argv"] for call in spark.calls)
+    assert after(retry, "--deadline") == "2026-02-24T05:04:00Z"  # it begins nothing
+    assert after(retry, "--run-id") == after(killed, "--run-id")
+
+
+def test_a_retry_that_is_killed_does_not_wait(spark, clock):
+    spark.plan(compact={"exit": 143, "report": "none"})
+    clock("2026-02-24T05:04")
+    operator = compact()
+    operator.on_kill()
+    with pytest.raises(AirflowException) as stop:
+        operator.execute(context(ti=TaskInstance(try_number=2)))
+    assert type(stop.value).__name__ != "TaskDeferred"
+
+
+def test_a_rollback_changes_nothing_while_the_window_is_closed(spark, clock):
+    clock("2026-02-24T05:04")
+    rollback = RollbackOperator(task_id="rollback", table="a.b", run_id="r", window=NIGHT)
+    deferred(lambda: rollback.execute(context(ti=TaskInstance(try_number=2))))
     assert spark.calls == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from datetime import datetime, timezone
 
 import pytest
 
@@ -63,3 +64,21 @@ def test_an_error_that_nobody_expects_is_named_and_logged(
     reasons = {unit["unit"]["k"]: unit["reason"] for unit in only(report)["units"]}
     assert (only(report)["outcome"], reasons["b"]) == ("partial", "ZeroDivisionError: nobody expects this")
     assert any(record.exc_info for record in caplog.records)
+
+
+def _moves_originals_away(point: Point) -> bool:
+    return point.op.startswith("rename") and str(point.args[0]).endswith("/k=b")
+
+
+def test_a_retry_after_the_deadline_brings_a_missing_partition_back() -> None:
+    """The job died between the two renames, and its retry comes when the time for swaps is over: the partition must not
+    be missing until the next night."""
+    sim = build()
+    live = sim.metastore.get(TableName.parse(EVENTS)).partitions[(("k", "b"),)]
+    with pytest.raises(Killed):
+        compact(sim.client(Fault.crash_after(_moves_originals_away)), EVENTS, "r1")
+    assert sim.tree.find(live) is None
+    passed = datetime.fromtimestamp(sim.millis / 1000 - 60, timezone.utc).isoformat()
+    report = run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1", "--deadline", passed)
+    assert sim.tree.find(live) is not None
+    assert report["exit_code"] == 0

@@ -9,6 +9,7 @@ _WRITERS = "tests/crash/test_guards_writers.py"
 _JOBS = "tests/crash/test_guards_jobs.py"
 _FAULTS = "tests/crash/test_guards_faults.py"
 _ROLLBACK = "tests/crash/test_guards_rollback.py"
+_RECOVERY = "tests/crash/test_recovery_in_jobs.py"
 _CLEANUP = "tests/crash/test_guards_cleanup.py"
 _TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
@@ -87,6 +88,12 @@ JOBS = (
         "a lease is taken over from a living owner",
         (Condition("living_owner", False),),
         (f"{_JOBS}::TestOtherJobs::test_a_living_owner_is_waited_for_and_not_taken_over",),
+    ),
+    Mutation(
+        "H20-deadline",
+        "after the deadline, the lease of a dead job is not waited for, and what it has begun stays as it is",
+        (Value("recovery_after_deadline", "0 if over else options.wait"),),
+        (f"{_RECOVERY}::test_a_retry_after_the_deadline_brings_a_missing_partition_back",),
     ),
     Mutation(
         "H19-fence",

@@ -37,7 +37,7 @@ class LeaseOptions:
     Attributes:
         expiry: seconds without a heartbeat after which a lease is taken over.
         wait: seconds to wait for the lease of another job.
-        until: the time at which the wait ends in any case.
+        until: after this time, only the lease of an owner that seems to be dead is waited for: until it expires.
     """
 
     verb: str
@@ -226,8 +226,11 @@ class LeaseSet:
         return self._create(home, seen)
 
     def _check_wait_limit(self, home: str, seen: Seen, waited: float) -> None:
-        until = self._lease_options.until
-        if waited < self._lease_options.wait and not (until and self._services.now() >= until):
+        options = self._lease_options
+        over = options.until is not None and self._services.now() >= options.until
+        # A dead owner is waited for in any case: what it has begun, a missing partition too, must not wait for a night.
+        limit = min(options.wait, options.expiry) if over else options.wait  # guard: recovery_after_deadline
+        if waited < limit:
             return
         raise Busy(
             f"another job works in {home} ({self._describe(home, seen)}); waited {waited:.0f} s for it."
