@@ -53,6 +53,12 @@ PARAMS = {
             "doctor": "Doctor: what is wrong between here and the table",
         },
     ),
+    "run_id": Param(
+        None,
+        type=["null", "string"],
+        title="Run to roll back",
+        description="For the action rollback: the run that is undone, instead of the newest.",
+    ),
     "dry_run": Param(
         True,
         type="boolean",
@@ -315,6 +321,7 @@ def lakekeeper_on_demand() -> None:
         ),
         RollbackOperator(
             task_id="rollback",
+            run_id="{{ params.run_id }}",
             dry_run="{{ params.dry_run }}",
             window=window,
             **_from_form("max_calls_per_second"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lakekeeper_provider.compat import Context, Stats, utcnow
-from lakekeeper_provider.events import asset_events, metrics
+from lakekeeper_provider.events import asset_events, health, metrics
 from lakekeeper_provider.report.report import Report
 
 
@@ -15,15 +15,19 @@ class ObservedJob:
     _reported: Report | None = None
     _server = ""
 
-    def tell(self, report: Report, uri: str | None, server: str, context: Context) -> None:
+    def tell(
+        self, report: Report, uri: str | None, server: str, told: dict[str, Any], context: Context
+    ) -> None:
         """Send metrics and asset events, and keep the report for OpenLineage, which asks at the end of the task.
 
         Args:
             uri: where the report is kept
             server: host and port of HiveServer2, for the names of the tables
+            told: what the events of the tables' health say of the job (``health.extras``)
         """
         metrics.send(report, Stats, utcnow(), whole=self.has_all_rows())
         asset_events.emit(context, report, uri, server)
+        health.emit(context, report, told, server)
         self._reported, self._server = report, server
 
     def has_all_rows(self) -> bool:

@@ -16,7 +16,7 @@ from lakekeeper_provider.compat import (
     fail_on_usage_error,
     utcnow,
 )
-from lakekeeper_provider.events import asset_events
+from lakekeeper_provider.events import asset_events, health
 from lakekeeper_provider.events.observed_job import ObservedJob
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import request
@@ -135,8 +135,8 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         self.writers = writers
         self.use_krb5ccache = use_krb5ccache
         self.hive_server = hive_server
-        if alias := asset_events.alias_of(self.verb):
-            self.outlets = [*self.outlets, alias]  # type: ignore[has-type]
+        aliases = filter(None, (asset_events.alias_of(self.verb), health.alias_of(self.verb)))
+        self.outlets = [*self.outlets, *aliases]  # type: ignore[has-type]
         if hasattr(self, "durable"):
             # A durable job is not submitted again when a succeeded task is cleared. These jobs must be, and
             # it is safe: a job resumes from its journal.
@@ -177,8 +177,17 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         if address := browser_address(ended.uri):
             ReportLink.store(context, address)
         ended = replace(ended, report=self.follow_up(ended.report, ended.uri, context))
-        self.tell(ended.report, ended.uri, server, context)
-        return self.conclude(ended, submission, skip_refused, context)
+        told = {"report": ended.uri, **self.told(settings)}
+        self.tell(ended.report, ended.uri, server, told, context)
+        try:
+            return self.conclude(ended, submission, skip_refused, context)
+        except BaseException:  # Airflow records the events of a task that succeeds.
+            health.push(context, ended.report, told, server)
+            raise
+
+    def told(self, settings: Config) -> dict[str, Any]:
+        """Return what the events of the tables' health say of this job, beside what its report says."""
+        return {"whole": not any(given(getattr(self, name, None)) for name in ("partitions", "where"))}
 
     def submit(self, submission: Submission, settings: Config, context: Context) -> Ended:
         """Run the job until it has ended."""

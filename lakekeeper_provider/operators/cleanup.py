@@ -70,3 +70,8 @@ class CleanupOperator(WritingOperator):
         submission = super().prepare(settings, deadline, context)
         check_retention(self.arguments(), settings, self.selection())
         return submission
+
+    def told(self, settings: Config) -> dict[str, Any]:
+        """Return what the events say of this job: the retention tells until when originals are kept."""
+        given = {**settings.settings, **self.arguments()}
+        return {"whole": False, **{key: given.get(key) for key in ("older_than", "keep_last")}}

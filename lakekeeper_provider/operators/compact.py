@@ -146,6 +146,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
                 raise
             self.log.warning("the job failed, and the next one tries again when the window opens: %s", error)
 
+    def told(self, settings: Config) -> dict[str, Any]:
+        """Return what the events say of this job: one by an analysis looks at the flagged partitions only."""
+        return {"whole": False} if self._from_analysis else super().told(settings)
+
     def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
         # Flagged or not, so that a retry that finds less to do has the same run id.
         return Selection(tables=tuple(sorted({t["table"] for entry in analyses for t in entry["tables"]})))

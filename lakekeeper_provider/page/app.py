@@ -1,0 +1,140 @@
+"""The app behind the pages: its routes, which only read. Acts go to Airflow's own REST."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from airflow.api_fastapi.core_api.security import requires_access_dag
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.configuration import conf
+from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+
+from lakekeeper_provider.page import access, on_demand, shown, stored
+from lakekeeper_provider.page.access import User
+from lakekeeper_provider.page.follower import Follower, Snapshot
+from lakekeeper_provider.page.listing import Wanted
+from lakekeeper_provider.report.html.rendering import STATIC, environment
+
+PREFIX = "/lakekeeper"
+#: Only scripts and styles of this app run, and only Airflow shows it in a frame.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+app = FastAPI(title="Lakekeeper", docs_url=None, redoc_url=None, openapi_url=None)
+follower = Follower()
+_templates = environment(Path(__file__).parent / "templates")
+_cache = shown.Cache()
+
+
+def base() -> str:
+    """Return the path below which Airflow's own pages are; empty if it is the root."""
+    return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
+
+
+@app.middleware("http")
+async def with_policy(request: Request, call_next: Any) -> Response:
+    """Add the headers to each answer, also to an error."""
+    response: Response = await call_next(request)
+    for name, value in _HEADERS.items():
+        if name != "Cache-Control" or "/static/" not in request.url.path:
+            response.headers[name] = value  # guard: policy_on_each_answer
+    return response
+
+
+@app.exception_handler(HTTPException)
+async def say_why(request: Request, error: HTTPException) -> HTMLResponse:
+    """Show an error as a page; without a login, with the way to it."""
+    values = {"code": error.status_code, "detail": error.detail, "login": f"{base()}/auth/login"}
+    return HTMLResponse(_page("error.html", values), error.status_code)
+
+
+@app.get("/", response_class=HTMLResponse)
+def list_of_tables(request: Request, user: User) -> str:
+    """Return the list of all tables that the user may see."""
+    snapshot = follower.snapshot()
+    seen = _cache.seen(snapshot, access.readable(user, snapshot.tables.dags), time.time())
+    wanted = Wanted.of(request.query_params)
+    values = shown.tables(seen, wanted, time.time())
+    return _page("tables.html", {**values, **_of(snapshot, user)})
+
+
+@app.get("/table", response_class=HTMLResponse)
+def one_table(request: Request, user: User) -> str:
+    """Return one table."""
+    server, name = (request.query_params.get(key, "") for key in ("server", "name"))
+    snapshot = follower.snapshot()
+    observers = snapshot.tables.dags_of(server, name)
+    if not observers:
+        raise HTTPException(404, "No job has looked at this table")
+    view = snapshot.tables.view(server, name, access.permitted(user, observers))
+    if view is None:
+        raise HTTPException(404, "No job has looked at this table")
+    found = stored.numbered([point.number for point in view.points() if point.number], snapshot.servers)
+    return _page("table.html", {**shown.table(view, found), **_of(snapshot, user)})
+
+
+@app.get(
+    "/run",
+    response_class=HTMLResponse,
+    dependencies=[Depends(requires_access_dag("GET", DagAccessEntity.TASK_INSTANCE))],
+)
+def one_run(user: User, dag_id: str, run_id: str) -> str:
+    """Return what one DAG run has done."""
+    snapshot = follower.snapshot()
+    found = stored.of_run(dag_id, run_id, stored.servers())
+    states = stored.states(dag_id, run_id)
+    if states is None:
+        raise HTTPException(404, "There is no such DAG run")
+    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot, user)})
+
+
+@app.get(
+    "/task",
+    response_class=HTMLResponse,
+    dependencies=[Depends(requires_access_dag("GET", DagAccessEntity.XCOM))],
+)
+def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: int = -1) -> str:
+    """Return the report of one task instance."""
+    found = [
+        each
+        for each in stored.of_run(dag_id, run_id, stored.servers())
+        if (each.source.task_id, each.source.map_index) == (task_id, map_index)
+    ]
+    values = shown.task(dag_id, run_id, task_id, map_index, found)
+    return _page("task.html", {**values, **_of(None, user)})
+
+
+app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _of(snapshot: Snapshot | None, user: Any) -> dict[str, Any]:
+    """Return what each page has: where things are, how old the data is, and what the user may trigger."""
+    read = {"complete": True, "read_at": None, "since": None, "unread": 0}
+    if snapshot is not None:
+        tables = snapshot.tables
+        since = tables.since if len(tables) else None
+        read = {
+            "complete": snapshot.complete,
+            "read_at": snapshot.read_at,
+            "since": since,
+            "unread": tables.unread,
+        }
+    return {**read, "acts": on_demand.acts(user)}
+
+
+def _page(name: str, values: Mapping[str, Any]) -> str:
+    return _templates.get_template(name).render(base=base(), root=f"{base()}{PREFIX}", **values)

@@ -1,0 +1,158 @@
+"""Reads the observations in the background, all of them once and then the new ones; what it holds is the page's data."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakekeeper_provider.page import stored
+from lakekeeper_provider.page.observations import Stored
+from lakekeeper_provider.page.tables import Tables
+
+log = logging.getLogger(__name__)
+
+#: New observations are looked for so often, in seconds, as long as somebody looks at a page.
+_EVERY = 10
+_IDLE_AFTER = 900
+#: Everything is read anew after so long: Airflow may have deleted old events meanwhile.
+_ANEW_AFTER = 86_400
+#: For the first page the newest observations are read, for so long at most.
+_FIRST_SECONDS = 0.8
+_FIRST_PORTION = 1_000
+#: Ids are given before a transaction ends. An event may appear so long after one with a higher id.
+_LATE_SECONDS = 120
+_REMEMBERED = 2 * stored.PORTION
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What is known at one time.
+
+    Args:
+        servers: the assets of the observations
+        complete: everything was read; else only the newest, and figures over time are missing
+        read_at: when it was read last, in seconds since the epoch
+    """
+
+    tables: Tables
+    servers: dict[int, str]
+    complete: bool
+    read_at: float
+
+
+class Follower:
+    """Holds the tables, and keeps them up to date in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._snapshot: Snapshot | None = None
+        self._lock = threading.Lock()
+        self._asked = threading.Event()
+        self._asked_at = 0.0
+        self._thread: threading.Thread | None = None
+
+    def snapshot(self) -> Snapshot:
+        """Return what is known. The first call reads the newest observations, and begins to read all."""
+        self._asked_at = time.monotonic()
+        self._asked.set()
+        with self._lock:
+            if self._snapshot is None:
+                self._snapshot = _first()
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._follow, name="lakekeeper-tables", daemon=True)
+                self._thread.start()
+            return self._snapshot
+
+    def _follow(self) -> None:
+        """Read everything, then what is new. An error of the database is logged, and tried again."""
+        while True:
+            try:
+                self._read_all_and_follow()
+            except Exception:
+                log.exception("the observations of the tables could not be read; tried again in %s s", _EVERY)
+                time.sleep(_EVERY)
+
+    def _read_all_and_follow(self) -> None:
+        reader = Reader()
+        while reader.read():
+            pass
+        self._snapshot = reader.snapshot()
+        began = time.monotonic()
+        while time.monotonic() - began < _ANEW_AFTER:
+            time.sleep(_EVERY)
+            if time.monotonic() - self._asked_at > _IDLE_AFTER:
+                self._asked.clear()
+                self._asked.wait()
+            reader.read()
+            self._snapshot = reader.snapshot()
+
+
+class Reader:
+    """Reads observations in the order of their ids into tables."""
+
+    def __init__(self) -> None:
+        self.tables = Tables()
+        self._servers: dict[int, str] = {}
+        self._last = 0
+        self._newest: deque[tuple[int, float]] = deque(maxlen=_REMEMBERED)
+        self._xcoms: set[tuple[object, ...]] = set()
+        self._xcoms_since = 0.0
+
+    def snapshot(self) -> Snapshot:
+        """Return what was read until now, as all there is."""
+        return Snapshot(self.tables, self._servers, True, time.time())
+
+    def read(self) -> bool:
+        """Read the next portion; return whether there may be more."""
+        self._servers = stored.servers()
+        found = stored.after(self._begin(), self._servers)
+        known = {number for number, _ in self._newest}
+        new = [each for each in found if each.number not in known]
+        add(self.tables, new)
+        self._newest.extend((each.number, each.at) for each in new)
+        self._last = max((each.number for each in found), default=self._last)
+        if len(found) == stored.PORTION and new:
+            return True
+        self._read_xcoms()
+        return False
+
+    def _begin(self) -> int:
+        """Return the id after which is read: some of the newest events again, for others may have come between them."""
+        recent = time.time() - _LATE_SECONDS
+        return min((number for number, at in self._newest if at > recent), default=self._last + 1) - 1
+
+    def _read_xcoms(self) -> None:
+        for each in stored.failed_since(self._xcoms_since):
+            place = (each.at, each.source, each.extra.get("page"))
+            if place not in self._xcoms:
+                self._xcoms.add(place)
+                add(self.tables, [each])
+                self._xcoms_since = max(self._xcoms_since, each.at - _LATE_SECONDS)
+
+
+def add(tables: Tables, found: Iterable[Stored]) -> None:
+    """Add the observations of stored pages."""
+    for each in found:
+        if not each.is_known:
+            tables.unread += 1
+            continue
+        for seen in each.observations():
+            tables.add(seen)
+
+
+def _first() -> Snapshot:
+    """Return the newest observations, as many as can be read while somebody waits for the first page."""
+    began, tables, servers = time.monotonic(), Tables(), stored.servers()
+    number: int | None = None
+    found: list[Stored] = []
+    complete = False
+    while not complete and time.monotonic() - began < _FIRST_SECONDS:
+        portion = stored.before(number, servers, _FIRST_PORTION)
+        found += portion
+        complete = len(portion) < _FIRST_PORTION
+        number = portion[-1].number if portion else None
+    add(tables, reversed(found))
+    return Snapshot(tables, servers, complete, time.time())

@@ -1,0 +1,139 @@
+"""What Airflow's database has of the observations: events with a task as their source, and XComs of tasks that failed.
+
+An event without a source was sent by REST: whoever may do that could say anything of any table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from typing import Any
+from urllib.parse import urlsplit
+
+from airflow.models.asset import AssetEvent, AssetModel
+from airflow.models.taskinstance import TaskInstance
+from airflow.models.xcom import XComModel
+from airflow.utils.session import create_session
+from sqlalchemy import select
+
+from lakekeeper_provider.page.observations import Source, Stored
+from lakekeeper_provider.report import health
+
+#: Events are read in portions: each is a query, and what it returns is held at once.
+PORTION = 2_000
+_EVENT = (
+    AssetEvent.id,
+    AssetEvent.timestamp,
+    AssetEvent.source_dag_id,
+    AssetEvent.source_run_id,
+    AssetEvent.source_task_id,
+    AssetEvent.source_map_index,
+    AssetEvent.asset_id,
+    AssetEvent.extra,
+)
+
+
+def servers() -> dict[int, str]:
+    """Return the assets that have the health of tables, with the Hive of each."""
+    pattern = health.uri_of("%")
+    with create_session() as session:
+        found = session.execute(select(AssetModel.id, AssetModel.uri).where(AssetModel.uri.like(pattern)))
+        return {number: urlsplit(uri).netloc for number, uri in found}
+
+
+def after(number: int, known: dict[int, str], limit: int = PORTION) -> list[Stored]:
+    """Return the next events after an id, in the order of their ids."""
+    return _events(known, AssetEvent.id > number, order=AssetEvent.id, limit=limit)
+
+
+def before(number: int | None, known: dict[int, str], limit: int = PORTION) -> list[Stored]:
+    """Return the last events before an id, or of all, newest first."""
+    condition = AssetEvent.id < number if number is not None else AssetEvent.id > 0
+    return _events(known, condition, order=AssetEvent.id.desc(), limit=limit)
+
+
+def numbered(numbers: Sequence[int], known: dict[int, str]) -> list[Stored]:
+    """Return the events with these ids. One that Airflow has deleted meanwhile is left out."""
+    return _events(known, AssetEvent.id.in_(numbers), order=AssetEvent.id, limit=len(numbers))
+
+
+def of_run(dag_id: str, run_id: str, known: dict[int, str]) -> list[Stored]:
+    """Return what the tasks of one DAG run have observed, events and XComs, in their order."""
+    condition = (AssetEvent.source_dag_id == dag_id) & (AssetEvent.source_run_id == run_id)
+    events = _events(known, condition, order=AssetEvent.id, limit=None)
+    of_xcom = (XComModel.dag_id == dag_id) & (XComModel.run_id == run_id)
+    return sorted([*events, *_xcoms(of_xcom)], key=lambda each: each.at)
+
+
+def failed_since(at: float) -> list[Stored]:
+    """Return what tasks have left in XCom since a time, in seconds since the epoch, oldest first."""
+    return _xcoms(XComModel.timestamp > datetime.fromtimestamp(at, timezone.utc))
+
+
+def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> list[Stored]:
+    if not known:
+        return []
+    query = select(*_EVENT).where(
+        AssetEvent.asset_id.in_(known),
+        AssetEvent.source_dag_id.is_not(None),  # guard: events_with_a_source
+        condition,
+    )
+    with create_session() as session:
+        rows = session.execute(query.order_by(order).limit(limit)).all()
+    return [
+        Stored(
+            row.id,
+            row.timestamp.timestamp(),
+            known[row.asset_id],
+            _source(row.source_dag_id, row.source_run_id, row.source_task_id, row.source_map_index),
+            row.extra or {},
+        )
+        for row in rows
+    ]
+
+
+def _source(dag_id: str, run_id: str | None, task_id: str | None, map_index: int | None) -> Source:
+    return Source(dag_id, run_id or "", task_id or "", -1 if map_index is None else map_index)
+
+
+def _xcoms(condition: Any) -> list[Stored]:
+    query = select(
+        XComModel.timestamp,
+        XComModel.dag_id,
+        XComModel.run_id,
+        XComModel.task_id,
+        XComModel.map_index,
+        XComModel.value,
+    ).where(XComModel.key.like(f"{health.XCOM_KEY}%"), condition)
+    with create_session() as session:
+        rows = session.execute(query.order_by(XComModel.timestamp)).all()
+    return list(_stored(rows))
+
+
+def _stored(rows: Iterable[Any]) -> Iterator[Stored]:
+    for row in rows:
+        value = _value(row.value)
+        if isinstance(value, dict):
+            source = _source(row.dag_id, row.run_id, row.task_id, row.map_index)
+            yield Stored(0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, value)
+
+
+def _value(value: Any) -> Any:
+    """Return an XCom: Airflow stores JSON, or a text of it. Of another backend there is only a reference."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | None]] | None:
+    """Return task, map index, name and state of each task instance of a DAG run; None if there is no such run."""
+    query = select(
+        TaskInstance.task_id, TaskInstance.map_index, TaskInstance._rendered_map_index, TaskInstance.state
+    ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
+    with create_session() as session:
+        rows = session.execute(query).all()
+    return [tuple(row) for row in rows] or None  # type: ignore[misc]

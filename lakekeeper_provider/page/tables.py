@@ -1,0 +1,186 @@
+"""The tables as the observations show them: held in memory, filled in the order of the observations."""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter
+from typing import Any
+
+from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
+from lakekeeper_provider.page.observations import Observation, Source, number
+from lakekeeper_provider.report.health import Record
+
+_UNKNOWN = math.nan
+#: The verbs by the letters that a track keeps of them.
+LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A table after one job: its files, bytes and small files; NaN where they are not known.
+
+    Args:
+        number: the id of the event
+        letter: which verb, of ``LETTERS``
+    """
+
+    at: float
+    number: int
+    letter: str
+    files: float
+    bytes: float
+    small: float
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest observation of one verb. The record is kept as text: thousands of them are held."""
+
+    at: float
+    number: int
+    source: Source
+    run_id: str | None
+    text: str
+    retention: tuple[Any, Any]
+
+    @property
+    def record(self) -> Record:
+        record: Record = json.loads(self.text)
+        return record
+
+
+@dataclass
+class Track:
+    """What the jobs of one DAG have seen of a table, oldest first: of each job six numbers.
+
+    The sizes are those of the table after a job that has looked at all partitions (a capital letter), else by how much
+    the job has changed them.
+    """
+
+    at: array[float] = field(default_factory=lambda: array("d"))
+    numbers: array[int] = field(default_factory=lambda: array("q"))
+    letters: bytearray = field(default_factory=bytearray)
+    files: array[float] = field(default_factory=lambda: array("d"))
+    bytes: array[float] = field(default_factory=lambda: array("d"))
+    small: array[float] = field(default_factory=lambda: array("d"))
+    newest: dict[str, Newest] = field(default_factory=dict)
+
+    def add(self, seen: Observation) -> None:
+        """Add an observation. It may be older than the last one: clocks of several machines date them."""
+        place = bisect_right(self.at, seen.stored.at)
+        letter = LETTERS[seen.verb]
+        self.at.insert(place, seen.stored.at)
+        self.numbers.insert(place, seen.stored.number)
+        self.letters.insert(place, ord(letter.upper() if _is_absolute(seen) else letter))
+        for values, size in zip((self.files, self.bytes, self.small), _sizes(seen)):
+            values.insert(place, size)
+        known = self.newest.get(seen.verb)
+        if known is None or known.at <= seen.stored.at:
+            self.newest[seen.verb] = _newest(seen)
+
+    def rows(self) -> Iterator[tuple[float, int, int, float, float, float]]:
+        """Yield the numbers of each job, oldest first."""
+        return zip(self.at, self.numbers, self.letters, self.files, self.bytes, self.small)
+
+
+def _is_absolute(seen: Observation) -> bool:
+    return seen.is_whole and "files" in seen.record
+
+
+def _sizes(seen: Observation) -> tuple[float, float, float]:
+    """Return files, bytes and small files, absolute or as a change."""
+    if _is_absolute(seen):
+        return seen.number("files"), seen.number("bytes"), seen.number("flagged_files") + seen.number("left_files")
+    rewritten = seen.record.get("rewritten")
+    told = rewritten if isinstance(rewritten, dict) else {}
+    small = number(told.get("files_after")) if seen.verb == ROLLBACK else -number(told.get("files_before"))
+    return seen.change("files"), seen.change("bytes"), small
+
+
+def _newest(seen: Observation) -> Newest:
+    extra = seen.stored.extra
+    text = json.dumps(seen.record, separators=(",", ":"))
+    retention = (extra.get("older_than"), extra.get("keep_last"))
+    return Newest(seen.stored.at, seen.stored.number, seen.stored.source, seen.run_id, text, retention)
+
+
+@dataclass(frozen=True)
+class View:
+    """A table as far as somebody may see it: by the jobs of the DAGs that this person may read."""
+
+    server: str
+    name: str
+    tracks: tuple[Track, ...]
+
+    def newest(self, *verbs: str) -> Newest | None:
+        """Return the newest observation of these verbs; of all without any."""
+        found = [
+            each
+            for track in self.tracks
+            for verb, each in track.newest.items()
+            if not verbs or verb in verbs
+        ]
+        return max(found, key=lambda each: (each.at, each.number), default=None)
+
+    def points(self) -> Iterator[Point]:
+        """Yield the table after each job, of all DAGs, oldest first."""
+        sizes = (_UNKNOWN, _UNKNOWN, _UNKNOWN)
+        for at, event, letter, *given in merge(*(track.rows() for track in self.tracks), key=itemgetter(0)):
+            absolute = chr(letter).isupper()
+            files, size, small = given if absolute else (sum(each) for each in zip(sizes, given))
+            sizes = (files, size, max(small, 0.0) if small == small else small)
+            yield Point(at, event, chr(letter).lower(), *sizes)
+
+
+class Tables:
+    """All tables that were observed.
+
+    Attributes:
+        version: grows with each observation.
+        dags: the DAGs whose jobs have observed any.
+        unread: how many pages of records are of a newer version.
+        since: the time of the oldest observation; infinite without any.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.dags: set[str] = set()
+        self.unread = 0
+        self.since = math.inf
+        self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
+
+    def __len__(self) -> int:
+        return len(self._tracks)
+
+    def add(self, seen: Observation) -> None:
+        """Add an observation of a verb that is known."""
+        if seen.verb not in LETTERS:
+            return
+        stored = seen.stored
+        tracks = self._tracks.setdefault((stored.server, seen.record["table"]), {})
+        tracks.setdefault(stored.source.dag_id, Track()).add(seen)
+        self.dags.add(stored.source.dag_id)
+        self.since = min(self.since, stored.at)
+        self.version += 1
+
+    def views(self, dags: Collection[str]) -> Iterator[View]:
+        """Yield the tables that jobs of these DAGs have observed."""
+        for (server, name), tracks in list(self._tracks.items()):
+            if found := tuple(track for dag, track in list(tracks.items()) if dag in dags):
+                yield View(server, name, found)
+
+    def view(self, server: str, name: str, dags: Collection[str]) -> View | None:
+        """Return one table; None if no job of these DAGs has observed it."""
+        tracks = self._tracks.get((server, name), {})
+        found = tuple(track for dag, track in list(tracks.items()) if dag in dags)
+        return View(server, name, found) if found else None
+
+    def dags_of(self, server: str, name: str) -> list[str]:
+        """Return the DAGs whose jobs have observed a table."""
+        return sorted(self._tracks.get((server, name), {}))
