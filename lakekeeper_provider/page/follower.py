@@ -6,12 +6,11 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakekeeper_provider.page import stored
 from lakekeeper_provider.page.observations import Stored
-from lakekeeper_provider.page.tables import Tables
+from lakekeeper_provider.page.tables import Tables, add
 
 log = logging.getLogger(__name__)
 
@@ -131,16 +130,6 @@ class Reader:
                 self._xcoms.add(place)
                 add(self.tables, [each])
                 self._xcoms_since = max(self._xcoms_since, each.at - _LATE_SECONDS)
-
-
-def add(tables: Tables, found: Iterable[Stored]) -> None:
-    """Add the observations of stored pages."""
-    for each in found:
-        if not each.is_known:
-            tables.unread += 1
-            continue
-        for seen in each.observations():
-            tables.add(seen)
 
 
 def _first() -> Snapshot:

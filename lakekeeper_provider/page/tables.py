@@ -6,14 +6,14 @@ import json
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 from operator import itemgetter
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
-from lakekeeper_provider.page.observations import Observation, Source, number
+from lakekeeper_provider.page.observations import Observation, Source, Stored, number
 from lakekeeper_provider.report.health import Record
 
 _UNKNOWN = math.nan
@@ -184,3 +184,13 @@ class Tables:
     def dags_of(self, server: str, name: str) -> list[str]:
         """Return the DAGs whose jobs have observed a table."""
         return sorted(self._tracks.get((server, name), {}))
+
+
+def add(tables: Tables, found: Iterable[Stored]) -> None:
+    """Add the observations of stored pages."""
+    for each in found:
+        if not each.is_known:
+            tables.unread += 1
+            continue
+        for seen in each.observations():
+            tables.add(seen)

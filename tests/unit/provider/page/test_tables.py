@@ -1,0 +1,145 @@
+"""What the pages know of a table, from what jobs have seen of it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from lakekeeper_provider.page import figures
+from lakekeeper_provider.page.observations import Stored
+from tests.unit.provider.page.seen import DAY, NOW, record, stored, tables_of
+
+ALL = ("nightly", "on_demand", "team")
+ANALYSED = record(files=1_000, bytes=5_000, flagged=4, flagged_files=900)
+REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
+
+
+def row_of(*pages, dags=ALL, name="sales.events"):
+    view = tables_of(*pages).view("hive:10000", name, dags)
+    return None if view is None else figures.row(view)
+
+
+def test_a_compaction_of_some_partitions_changes_what_the_analysis_has_counted():
+    compacted = record(rewritten=REWRITTEN)
+    row = row_of(stored(ANALYSED, at=NOW), stored(compacted, verb="compact", at=NOW + 60, number=2))
+    assert (row.files, row.bytes, row.small) == (406, 4_800, 300)
+    assert (row.verb, row.average) == ("compact", pytest.approx(4_800 / 406))
+
+
+def test_a_rollback_by_another_dag_is_counted_on_what_the_first_dag_has_seen():
+    back = {"files_before": 6, "files_after": 600, "bytes_before": 2_800, "bytes_after": 3_000}
+    row = row_of(
+        stored(ANALYSED, at=NOW),
+        stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2),
+        stored(record(rewritten=back), verb="rollback", at=NOW + 90, number=3, dag_id="on_demand"),
+    )
+    assert (row.files, row.bytes, row.small) == (1_000, 5_000, 900)
+
+
+def test_what_no_analysis_has_counted_is_not_known():
+    row = row_of(stored(record(rewritten=REWRITTEN), verb="compact"))
+    assert (row.files, row.bytes, row.small, row.average) == (None, None, None, None)
+
+
+def test_a_page_is_of_use_in_whatever_order_it_comes():
+    pages = [stored(record(files=files, bytes=1), at=NOW + files, number=files) for files in (3, 1, 2)]
+    assert row_of(*pages).spark == [1, 2, 3]
+    assert row_of(*pages).files == 3
+
+
+def test_nobody_sees_what_jobs_of_other_dags_have_seen():
+    pages = [stored(ANALYSED, dag_id="team"), stored(record(files=7, bytes=1), at=NOW + 1, number=2)]
+    assert row_of(*pages).files == 7
+    assert row_of(*pages, dags=("team",)).files == 1_000
+    assert row_of(*pages, dags=("another",)) is None
+    assert list(tables_of(*pages).views(())) == []
+
+
+def test_originals_are_held_until_the_retention_of_the_newest_cleanup_has_passed():
+    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
+    cleaned = stored(record(), verb="cleanup", older_than="7d", number=2, at=NOW + 1)
+    row = row_of(stored(held), cleaned)
+    assert row.can_be_rolled_back
+    assert row.held_until == figures.epoch("2026-03-03T01:00:00Z")
+    assert row_of(stored(held)).held_until is None
+
+
+def test_warnings_and_refusals_are_counted_by_their_codes():
+    row = row_of(stored(record(code="QUOTA", warning_codes={"LOG_NOT_UPDATED": 2}, skipped={"TYPE": 1})))
+    assert row.codes == {"QUOTA": 1, "LOG_NOT_UPDATED": 2, "TYPE": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "{}", "[1, null, {}]", '[{"table": 7}]', "not JSON", '[{"table": "a.b"', "[[]]"],
+)
+def test_what_is_no_record_is_left_out(text):
+    page = stored()
+    broken = Stored(1, NOW, page.server, page.source, {**page.extra, "tables": text})
+    assert len(tables_of(broken)) == 0
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"files": "many", "bytes": None},
+        {"files": True, "bytes": [1], "rewritten": 7, "outcomes": "x", "warning_codes": [1], "skipped": 0},
+        {"held_since": "yesterday", "held_runs": "2", "open": "long", "reason": 3},
+    ],
+)
+def test_a_record_of_wrong_types_is_shown_as_far_as_it_is_one(odd):
+    row = row_of(stored(record(**odd)))
+    assert row.name == "sales.events"
+    json.dumps(row.codes)
+
+
+def test_results_of_a_newer_version_are_counted_and_left_out():
+    tables = tables_of(stored(ANALYSED, version=99), stored(ANALYSED, version=None, number=2))
+    assert (len(tables), tables.unread) == (0, 2)
+
+
+def test_results_of_a_verb_that_is_not_known_are_left_out():
+    assert len(tables_of(stored(ANALYSED, verb="optimize"))) == 0
+
+
+def test_a_sparkline_has_few_points_and_the_last_one():
+    pages = [stored(record(files=n, bytes=1), at=NOW + n, number=n + 1) for n in range(1_000)]
+    spark = row_of(*pages).spark
+    assert len(spark) <= figures.SPARK
+    assert spark[-1] == 999
+
+
+def test_the_figures_of_all_tables_and_their_trends():
+    nights = [
+        page
+        for day in range(3)
+        for page in (
+            stored(record(files=1_000, bytes=9, flagged_files=600), at=NOW + (day - 3) * DAY, number=day * 9),
+            stored(
+                record(rewritten={**REWRITTEN, "files_before": 300}),
+                verb="compact",
+                at=NOW + (day - 3) * DAY + 60,
+                number=day * 9 + 1,
+            ),
+        )
+    ]
+    other = stored(record("sales.other", files=5, bytes=5, flagged_files=50), at=NOW - 3 * DAY, number=90)
+    rows = [figures.row(view) for view in tables_of(*nights, other).views(ALL)]
+    found = figures.figures(rows, NOW)
+    assert (found.tables, found.small, found.removed) == (2, 350, 3 * 294)
+    assert found.removed_by_day[-4:] == [294, 294, 294, 0]
+    assert found.small_by_day[-5:] == [0, 350, 350, 350, 350]
+    assert found.nights_left == pytest.approx(350 / 294)
+
+
+def test_without_tables_all_figures_are_there():
+    found = figures.figures([], NOW)
+    assert (found.tables, found.small, found.nights_left, found.open_since) == (0, 0, None, None)
+    assert len(found.small_by_day) == figures.DAYS
+
+
+def test_since_when_the_history_is_known():
+    assert tables_of(stored(ANALYSED, at=5.0), stored(ANALYSED, at=3.0, number=2)).since == 3.0
+    assert tables_of().since == math.inf
