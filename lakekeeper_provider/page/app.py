@@ -97,7 +97,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     snapshot = follower.snapshot()
     found = stored.of_run(dag_id, run_id, stored.servers())
     states = stored.states(dag_id, run_id)
-    if states is None:
+    if not states and not found:
         raise HTTPException(404, "There is no such DAG run")
     return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot, user)})
 

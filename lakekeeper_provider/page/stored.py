@@ -129,11 +129,11 @@ def _value(value: Any) -> Any:
         return None
 
 
-def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | None]] | None:
-    """Return task, map index, name and state of each task instance of a DAG run; None if there is no such run."""
+def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | None]]:
+    """Return task, map index, name and state of each task instance of a DAG run."""
     query = select(
         TaskInstance.task_id, TaskInstance.map_index, TaskInstance._rendered_map_index, TaskInstance.state
     ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
     with create_session() as session:
         rows = session.execute(query).all()
-    return [tuple(row) for row in rows] or None  # type: ignore[misc]
+    return [tuple(row) for row in rows]

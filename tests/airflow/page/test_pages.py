@@ -1,0 +1,168 @@
+"""The pages in Airflow's API server: what they show, and to whom."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from tests.airflow.page.conftest import NOW, event
+
+ANALYSED = {"table": "sales.events", "outcome": "done", "files": 1_000, "bytes": 1_000, "flagged": 4}
+ANALYSED |= {"flagged_files": 900, "flagged_units": [{"unit": {"date": "a"}, "files": 9, "bytes": 90}]}
+REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
+COMPACTED = {"table": "sales.events", "outcome": "partial", "rewritten": REWRITTEN, "held_runs": 1}
+COMPACTED |= {"outcomes": {"compacted": 3, "deferred": 1}, "held_bytes": 3_000, "held_since": "2026-02-24T01:00:00Z"}
+COMPACTED |= {
+    "left": [{"unit": {"date": "b"}, "files": 1, "bytes": 1, "outcome": "deferred", "code": None, "reason": "late"}]
+}
+TABLE = "/lakekeeper/table?server=hive:10000&name="
+
+
+def night():
+    return [event(ANALYSED), event(COMPACTED, verb="compact", at=NOW - timedelta(hours=7))]
+
+
+def text(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text))
+
+
+def test_an_empty_list_says_what_to_do_first(client, recorded):
+    page = client("admin").get("/lakekeeper/")
+    assert page.status_code == 200
+    assert "Nothing is known yet" in page.text
+    assert "lakekeeper_on_demand" in page.text
+
+
+def test_the_list_has_the_figures_of_all_tables(client, recorded):
+    recorded(*night(), event({**ANALYSED, "table": "hr.people", "flagged_files": 5}))
+    shown = text(client("admin").get("/lakekeeper/"))
+    assert "Small files now 305" in shown
+    assert "Files removed, 30 days 594" in shown
+    assert "about 1,188 objects of the NameNode, once cleaned up (estimate)" in shown
+    assert "Originals held 2.9 KB" in shown
+    assert "1 tables partitions: 3 compacted, 1 deferred, 0 failed" in shown
+    assert shown.index("sales.events") < shown.index("hr.people")
+
+
+def test_the_list_is_filtered_and_sorted_and_paged_by_the_address(client, recorded):
+    many = [{**ANALYSED, "table": f"sales.t{n:03}", "files": n, "flagged_files": n} for n in range(120)]
+    recorded(event(*many))
+    asked = client("admin")
+    first, second = asked.get("/lakekeeper/"), asked.get("/lakekeeper/?page=2")
+    assert "120 tables, page 1 of 3" in first.text
+    assert "sales.t119" in first.text
+    assert "sales.t069" in second.text
+    assert "sales.t119" not in second.text
+    assert "sales.t000" in asked.get("/lakekeeper/?sort=name").text
+    only = asked.get("/lakekeeper/?name=t007")
+    assert "1 tables, page 1 of 1" in only.text
+
+
+def test_the_page_of_a_table_has_its_runs_and_what_may_be_done(client, recorded):
+    recorded(*night())
+    page = client("admin").get(f"{TABLE}sales.events")
+    shown = text(page)
+    assert "Files 406" in shown
+    assert "600 &rarr; 6" in shown
+    assert "date=b: deferred: late" in shown
+    assert 'data-act="rollback"' in page.text
+    assert "3 partitions, 2.9 KB of originals" in page.text
+
+
+def test_the_page_of_a_run_says_what_was_left_and_why(client, recorded):
+    recorded(*night())
+    shown = text(client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"))
+    assert "Tables compacted 1" in shown
+    assert "Not compacted, and why" in shown
+    assert "date=b" in shown
+    assert "late" in shown
+
+
+def test_the_tab_of_a_task_shows_its_report_or_that_there_is_none(client, recorded):
+    recorded(*night())
+    asked = client("admin")
+    base = "/lakekeeper/task?dag_id=nightly&run_id=scheduled__1"
+    assert "600 &rarr; 6" in asked.get(f"{base}&task_id=compact&map_index=-1").text
+    assert "No report" in asked.get(f"{base}&task_id=other&map_index=-1").text
+
+
+class TestRights:
+    PAGES = (
+        "/lakekeeper/",
+        f"{TABLE}sales.events",
+        "/lakekeeper/run?dag_id=nightly&run_id=scheduled__1",
+        "/lakekeeper/task?dag_id=nightly&run_id=scheduled__1&task_id=compact",
+    )
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_who_has_not_logged_in_is_sent_to_the_login(self, client, recorded, path):
+        recorded(*night())
+        page = client(None).get(path)
+        assert page.status_code == 401
+        assert "sales.events" not in page.text
+        assert "/auth/login" in page.text
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_a_token_that_is_none_is_refused(self, client, recorded, path):
+        asked = client(None)
+        asked.cookies.set("_token", "forged")
+        assert asked.get(path).status_code == 403
+
+    @pytest.mark.parametrize("path", PAGES[1:])
+    @pytest.mark.parametrize("user", ["team_b", "nobody"])
+    def test_who_may_not_read_the_dag_gets_nothing_by_the_address(self, client, recorded, path, user):
+        recorded(*night())
+        page = client(user).get(path)
+        assert page.status_code == 403
+        assert "sales.events" not in page.text
+
+    def test_the_list_has_the_tables_of_readable_dags_only(self, client, recorded):
+        recorded(*night(), event({**ANALYSED, "table": "secret.b"}, dag_id="team_b"))
+        shown = {user: client(user).get("/lakekeeper/").text for user in ("admin", "reader", "team_b", "nobody")}
+        assert {user: ("sales.events" in page, "secret.b" in page) for user, page in shown.items()} == {
+            "admin": (True, True),
+            "reader": (True, False),
+            "team_b": (False, True),
+            "nobody": (False, False),
+        }
+
+    def test_of_a_table_of_two_dags_each_reader_sees_his_own(self, client, recorded):
+        recorded(*night(), event({**ANALYSED, "files": 77_777}, dag_id="team_b", at=NOW))
+        assert "77,777" not in client("reader").get(f"{TABLE}sales.events").text
+        assert "77,777" in client("team_b").get(f"{TABLE}sales.events").text
+
+    def test_who_may_not_trigger_has_no_button_and_is_refused_by_airflow(self, client, recorded):
+        recorded(*night())
+        reader = client("reader")
+        page = reader.get(f"{TABLE}sales.events")
+        assert "<button data-act" not in page.text
+        assert "You may not trigger the DAG lakekeeper_on_demand" in page.text
+        body = {"logical_date": None, "conf": {"table": "sales.events", "action": "rollback", "dry_run": False}}
+        asked = reader.post("/api/v2/dags/lakekeeper_on_demand/dagRuns", json=body)
+        assert asked.status_code == 403
+
+    def test_an_event_without_a_task_is_not_believed(self, client, recorded):
+        recorded(*night(), event({**ANALYSED, "files": 0, "table": "sales.forged"}, dag_id=None))
+        assert "sales.forged" not in client("admin").get("/lakekeeper/").text
+        assert client("admin").get(f"{TABLE}sales.forged").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/lakekeeper/", f"{TABLE}none", "/lakekeeper/static/page.js"])
+def test_each_answer_has_a_policy_that_runs_no_program_of_a_page(client, recorded, path):
+    policy = client("admin").get(path).headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe-inline" not in policy
+    assert "frame-ancestors 'self'" in policy
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_there_is_no_route_that_writes(client, recorded, method):
+    for path in ("/lakekeeper/", "/lakekeeper/table", "/lakekeeper/run", "/lakekeeper/task"):
+        assert client("admin").request(method, path).status_code == 405
+
+
+def test_results_of_a_newer_version_are_counted(client, recorded):
+    recorded(*night(), event(ANALYSED, version=99))
+    assert "1 results were written by a newer version" in text(client("admin").get("/lakekeeper/"))
