@@ -52,6 +52,14 @@ class Follower:
         self._asked = threading.Event()
         self._asked_at = 0.0
         self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._ended.set()
+        self._asked.set()
+        if self._thread is not None:
+            self._thread.join()
 
     def snapshot(self) -> Snapshot:
         """Return what is known. The first call reads the newest observations, and begins to read all."""
@@ -67,21 +75,22 @@ class Follower:
 
     def _follow(self) -> None:
         """Read everything, then what is new. An error of the database is logged, and tried again."""
-        while True:
+        while not self._ended.is_set():
             try:
                 self._read_all_and_follow()
             except Exception:
                 log.exception("the observations of the tables could not be read; tried again in %s s", _EVERY)
-                time.sleep(_EVERY)
+                self._ended.wait(_EVERY)
 
     def _read_all_and_follow(self) -> None:
         reader = Reader()
-        while reader.read():
+        while reader.read() and not self._ended.is_set():
             pass
         self._snapshot = reader.snapshot()
         began = time.monotonic()
         while time.monotonic() - began < _ANEW_AFTER:
-            time.sleep(_EVERY)
+            if self._ended.wait(_EVERY):
+                return
             if time.monotonic() - self._asked_at > _IDLE_AFTER:
                 self._asked.clear()
                 self._asked.wait()

@@ -94,8 +94,8 @@ def listing(rows: Sequence[Row], wanted: Wanted) -> Listing:
 
 def _is_wanted(row: Row, wanted: Wanted) -> bool:
     return (
-        wanted.database.lower() in ("", row.database)
-        and wanted.name.lower() in row.name
+        wanted.database.lower() in ("", row.database.lower())
+        and wanted.name.lower() in row.name.lower()
         and wanted.outcome in ("", row.outcome)
         and (not wanted.code or wanted.code in row.codes)
     )

@@ -10,6 +10,9 @@ from typing import Any
 from lakekeeper_provider.report import health
 from lakekeeper_provider.report.health import Record
 
+#: How JSON begins a half of a character.
+_SURROGATE = "\\ud"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -46,13 +49,14 @@ class Stored:
 
     def observations(self) -> Iterator[Observation]:
         """Yield what it says of each table. Of what is no record, nothing: a person may have written it."""
+        text = str(self.extra.get("tables") or "[]")
         try:
-            records = json.loads(str(self.extra.get("tables") or "[]"))
+            records = json.loads(text)
         except ValueError:
             return
         for record in records if isinstance(records, list) else ():
             if isinstance(record, dict) and isinstance(record.get("table"), str):
-                yield Observation(self, record)
+                yield Observation(self, encodable(record) if _SURROGATE in text.lower() else record)
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,15 @@ class Observation:
         if not isinstance(rewritten, Mapping):
             return 0
         return number(rewritten.get(f"{of}_after")) - number(rewritten.get(f"{of}_before"))
+
+
+def encodable(value: Any) -> Any:
+    """Return a value of JSON without halves of characters, which no page and no address can have."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {encodable(key): encodable(each) for key, each in value.items()}
+    return [encodable(each) for each in value] if isinstance(value, list) else value
 
 
 def number(value: Any) -> float:

@@ -17,7 +17,7 @@ from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
-from lakekeeper_provider.page.observations import Source, Stored
+from lakekeeper_provider.page.observations import Source, Stored, encodable
 from lakekeeper_provider.report import health
 
 #: Events are read in portions: each is a query, and what it returns is held at once.
@@ -87,7 +87,7 @@ def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | N
             row.timestamp.timestamp(),
             known[row.asset_id],
             _source(row.source_dag_id, row.source_run_id, row.source_task_id, row.source_map_index),
-            row.extra or {},
+            encodable(row.extra or {}),
         )
         for row in rows
     ]
@@ -116,7 +116,7 @@ def _stored(rows: Iterable[Any]) -> Iterator[Stored]:
         value = _value(row.value)
         if isinstance(value, dict):
             source = _source(row.dag_id, row.run_id, row.task_id, row.map_index)
-            yield Stored(0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, value)
+            yield Stored(0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, encodable(value))
 
 
 def _value(value: Any) -> Any:

@@ -20,7 +20,7 @@ from lakekeeper_provider.launch.report_line import ReportLine
 from lakekeeper_provider.options import config
 from lakekeeper_provider.options.option import DOCTOR
 from lakekeeper_provider.printable import one_line
-from lakekeeper_provider.shell import doctor, explain, generate, job, program, spark_command
+from lakekeeper_provider.shell import doctor, explain, generate, job, program, report, spark_command
 from lakekeeper_provider.shell.parsers import build_parser
 
 
@@ -35,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.command == explain.COMMAND:
             return explain.run(arguments, generate.documentation())
+        if arguments.command == report.COMMAND:
+            return report.run(arguments)
         if arguments.command == DOCTOR:
             return doctor.run(arguments)
         return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)

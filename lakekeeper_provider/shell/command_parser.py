@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from lakekeeper_provider.exceptions import nearest
 from lakekeeper_provider.options.option import DOCTOR, VERBS
 from lakekeeper_provider.printable import one_line
-from lakekeeper_provider.shell import explain
+from lakekeeper_provider.shell import explain, report
 from lakekeeper_provider.shell.generate import COMMANDS
 
 EXIT_CODES = """\
@@ -50,6 +50,6 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with one line: the usage of a command with many options would hide it."""
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
-        known = (*VERBS, DOCTOR, *COMMANDS, explain.COMMAND)
+        known = (*VERBS, DOCTOR, *COMMANDS, explain.COMMAND, report.COMMAND)
         text = f"there is no command {found[1]!r}{nearest(found[1], known)}" if found else message
         self.exit(2, f"{self.prog}: error: {one_line(text)}; `{self.prog} --help` has all options\n")

@@ -20,7 +20,7 @@ from lakekeeper_provider.options.option import (
     Option,
 )
 from lakekeeper_provider.options.parsers import Parser, integer
-from lakekeeper_provider.shell import doctor, explain, generate, program, time_of_day
+from lakekeeper_provider.shell import doctor, explain, generate, program, report, time_of_day
 from lakekeeper_provider.shell.command_parser import EXIT_CODES, CommandParser
 
 _HELP = {
@@ -67,6 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_command(verbs)
     generate.add_commands(verbs)
     explain.add_command(verbs)
+    report.add_command(verbs)
     return parser
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ _WIDTH, _HEIGHT, _ROOM = 120.0, 24.0, 2.0
 UNKNOWN = "-"
 
 
+@cache
 def environment(*directories: Path) -> Environment:
     """Return the environment of the templates of this package, and of further directories.
 
@@ -45,6 +47,8 @@ def environment(*directories: Path) -> Environment:
             "unit": unit,
             "island": island,
             "spark": spark,
+            "most": most,
+            "bars": bars,
         }
     )
     return made
@@ -107,3 +111,29 @@ def spark(values: Sequence[float]) -> str:
     tall = _HEIGHT - 2 * _ROOM
     points = ((_ROOM + step * i, _ROOM + tall * (1 - value / most)) for i, value in enumerate(values))
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def most(records: Sequence[Mapping[str, Any]]) -> float:
+    """Return the greatest number of files that any of these records has rewritten, or would rewrite."""
+    return max((_before_after(each)[0] for each in records), default=0.0)
+
+
+def bars(record: Mapping[str, Any], greatest: float) -> tuple[str, str] | None:
+    """Return the lengths of two bars: files before and after; None where nothing was rewritten, or would be."""
+    before, after = _before_after(record)
+    if not before or not greatest:
+        return None
+    return f"{_WIDTH * before / greatest:.1f}", f"{max(1.0, _WIDTH * after / greatest):.1f}"
+
+
+def _before_after(record: Mapping[str, Any]) -> tuple[float, float]:
+    rewritten = record.get("rewritten")
+    told = rewritten if isinstance(rewritten, Mapping) else {}
+    before, after = told.get("files_before"), told.get("files_after")
+    if before is None:
+        before, after = record.get("flagged_files"), record.get("target_files")
+    return _number(before), _number(after)
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -72,7 +72,7 @@ def application(airflow_db: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def client(application: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(application: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """Return a client of a user by the cookie of Airflow's UI; None is nobody in particular."""
     from airflow.api_fastapi.app import get_auth_manager
     from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
@@ -80,7 +80,8 @@ def client(application: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
     from lakekeeper_provider.page import app, follower, shown
 
     # Nothing of an earlier test is known.
-    monkeypatch.setattr(app, "follower", follower.Follower())
+    own = follower.Follower()
+    monkeypatch.setattr(app, "follower", own)
     monkeypatch.setattr(app, "_cache", shown.Cache())
 
     def of(name: str | None) -> TestClient:
@@ -90,7 +91,8 @@ def client(application: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
             cookies = {"_token": get_auth_manager().generate_jwt(user)}
         return TestClient(application, cookies=cookies, raise_server_exceptions=False)
 
-    return of
+    yield of
+    own.stop()
 
 
 @pytest.fixture
@@ -110,7 +112,11 @@ def recorded(airflow_db: Path) -> Iterator[Callable[..., list[int]]]:
             session.flush()
             return [each.id for each in made]
 
+    def forget() -> None:
+        with create_session() as session:
+            session.execute(delete(AssetEvent))
+            session.execute(delete(XComModel))
+
+    record.forget = forget  # type: ignore[attr-defined]
     yield record
-    with create_session() as session:
-        session.execute(delete(AssetEvent))
-        session.execute(delete(XComModel))
+    forget()
