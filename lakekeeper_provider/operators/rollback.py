@@ -195,6 +195,10 @@ class RollbackOperator(SwappingOperator):
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
             )
 
+    def told(self, settings: Config) -> dict[str, Any]:
+        """Return what the events say of this job: it looks at the partitions that it restores."""
+        return {"whole": False}
+
     def skips(self, report: Report) -> bool:
         """Skip after a dry run: a green rollback has restored something, or there was nothing to restore."""
         return was_dry_run(report)

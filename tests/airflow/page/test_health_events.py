@@ -1,0 +1,95 @@
+"""The health of the tables: recorded by Airflow for every table that a job has looked at, also by a task that fails."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from airflow.models.asset import AssetEvent
+from airflow.utils.session import create_session
+
+from lakekeeper_provider.compat import AirflowException, AirflowSkipException
+from lakekeeper_provider.events import health as health_events
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.cleanup import CleanupOperator
+from lakekeeper_provider.operators.rollback import RollbackOperator
+from lakekeeper_provider.report import health
+from tests.airflow.support import TaskInstance, context, dags_in
+from tests.airflow.tasks import compact
+from tests.airflow.test_dags import EXAMPLES
+
+
+class Events(dict):
+    """What Airflow gives a task: the events that it adds, by alias."""
+
+    def __missing__(self, alias):
+        self[alias] = Added()
+        return self[alias]
+
+
+class Added(list):
+    def add(self, asset, extra):
+        self.append((asset.uri, extra))
+
+
+def told(operator, **of_context):
+    """What a task tells: the extras of its events, and its XComs."""
+    events, ti = Events(), TaskInstance()
+    try:
+        operator.execute(context(outlet_events=events, ti=ti, **of_context))
+    except (AirflowException, AirflowSkipException):
+        pass
+    alias = health_events.alias_of("compact")
+    xcoms = {key: value for key, value in ti.pushed.items() if key.startswith(health.XCOM_KEY)}
+    return [extra for _, extra in events.get(alias, ())], xcoms
+
+
+def names_in(extra):
+    return [each["table"] for each in json.loads(extra["tables"])]
+
+
+def test_airflow_records_what_each_job_has_seen_of_every_table(airflow_db, spark):
+    dag_run = dags_in(EXAMPLES).dags["lakekeeper_demo"].test()
+    with create_session() as session:
+        events = session.query(AssetEvent).filter_by(source_run_id=dag_run.run_id).all()
+        found = [event for event in events if event.uri == health.uri_of("default")]
+        seen = {(event.source_task_id, name) for event in found for name in names_in(event.extra)}
+    tables = ("lakekeeper_flat", "lakekeeper_events", "lakekeeper_events_2p")
+    assert seen == {(task, f"demo.{name}") for task in ("analyze", "compact", "verify") for name in tables}
+
+
+class TestTold:
+    def test_a_job_says_whether_it_has_looked_at_all_partitions(self, spark):
+        whole = {
+            "all": AnalyzeOperator(task_id="a", table="sales.a"),
+            "some": AnalyzeOperator(task_id="a", table="sales.a", where="date > '2026'"),
+            "named": compact(partitions=[{"date": "2026-02-23"}]),
+            "rollback": RollbackOperator(task_id="r", table="sales.a"),
+        }
+        found = {name: told(operator)[0][0]["whole"] for name, operator in whole.items()}
+        assert found == {"all": True, "some": False, "named": False, "rollback": False}
+
+    def test_a_cleanup_says_its_retention(self, spark):
+        [extra], _ = told(CleanupOperator(task_id="c", table="sales.a", older_than="7d", keep_last=1))
+        assert (extra["older_than"], extra["keep_last"]) == ("7d", 1)
+
+    def test_a_task_that_succeeds_leaves_no_xcom_of_it(self, spark):
+        [extra], xcoms = told(compact())
+        assert (names_in(extra), xcoms) == (["sales.events"], {})
+        assert (extra["version"], extra["verb"], extra["page"], extra["pages"]) == (1, "compact", 1, 1)
+
+    @pytest.mark.parametrize("outcome", ["partial", "failed", "nothing"])
+    def test_a_task_that_does_not_succeed_leaves_it_in_xcom(self, spark, outcome):
+        """Airflow records no event of it."""
+        spark.plan(compact={"outcome": outcome, "exit": 0 if outcome == "nothing" else 1})
+        _, xcoms = told(compact())
+        assert names_in(xcoms["lakekeeper_health_0"]) == ["sales.events"]
+        assert xcoms["lakekeeper_health_0"]["server"] == "default"
+
+    def test_what_cannot_be_recorded_does_not_fail_the_task(self, spark, monkeypatch, caplog):
+        def failing(*_):
+            raise KeyError("units")
+
+        monkeypatch.setattr(health, "records", failing)
+        assert compact().execute(context(outlet_events=Events()))["outcome"] == "done"
+        assert "the health of the tables of this job could not be recorded" in caplog.text
