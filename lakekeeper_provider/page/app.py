@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from airflow.api_fastapi.core_api.security import requires_access_dag
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.api_fastapi.core_api.security import requires_access_dag
 from airflow.configuration import conf
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
@@ -56,7 +56,7 @@ async def with_policy(request: Request, call_next: Any) -> Response:
 
 
 @app.exception_handler(HTTPException)
-async def say_why(request: Request, error: HTTPException) -> HTMLResponse:
+async def say_why(_: Request, error: HTTPException) -> HTMLResponse:
     """Show an error as a page; without a login, with the way to it."""
     values = {"code": error.status_code, "detail": error.detail, "login": f"{base()}/auth/login"}
     return HTMLResponse(_page("error.html", values), error.status_code)
@@ -123,7 +123,7 @@ app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 def _of(snapshot: Snapshot | None, user: Any) -> dict[str, Any]:
     """Return what each page has: where things are, how old the data is, and what the user may trigger."""
-    read = {"complete": True, "read_at": None, "since": None, "unread": 0}
+    read: dict[str, Any] = {"complete": True, "read_at": None, "since": None, "unread": 0}
     if snapshot is not None:
         tables = snapshot.tables
         since = tables.since if len(tables) else None

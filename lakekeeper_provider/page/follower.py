@@ -1,4 +1,4 @@
-"""Reads the observations in the background, all of them once and then the new ones; what it holds is the page's data."""
+"""Reads the observations in the background, all of them once and then the new ones, for the pages."""
 
 from __future__ import annotations
 

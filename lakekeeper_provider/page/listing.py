@@ -56,7 +56,9 @@ class Wanted:
         """Return the query of an address with some changes, without what is as by default."""
         other, default = replace(self, **changes), Wanted()
         told = {key: value for key, value in vars(other).items() if value != getattr(default, key)}
-        return urlencode({key: int(value) if isinstance(value, bool) else value for key, value in told.items()})
+        return urlencode(
+            {key: int(value) if isinstance(value, bool) else value for key, value in told.items()}
+        )
 
     def sorted_by(self, column: str) -> str:
         """Return the query for a click on the head of a column: a second click turns the order round."""

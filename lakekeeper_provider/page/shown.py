@@ -164,7 +164,9 @@ def run(
     newest = {(each.verb, each.stored.server, each.record["table"]): each for each in seen}
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
     undone = {each.record["table"] for (verb, *_), each in newest.items() if verb == ROLLBACK}
-    failed = [(task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")]
+    failed = [
+        (task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")
+    ]
     analysed = [each for (verb, *_), each in newest.items() if verb == ANALYZE]
     worked = {each.record["table"] for each in compactions}
     others = [each for each in analysed if each.record["table"] not in worked]

@@ -74,11 +74,8 @@ def failed_since(at: float) -> list[Stored]:
 def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> list[Stored]:
     if not known:
         return []
-    query = select(*_EVENT).where(
-        AssetEvent.asset_id.in_(known),
-        AssetEvent.source_dag_id.is_not(None),  # guard: events_with_a_source
-        condition,
-    )
+    of_a_task = AssetEvent.source_dag_id.is_not(None)  # guard: events_with_a_source
+    query = select(*_EVENT).where(AssetEvent.asset_id.in_(known), of_a_task, condition)
     with create_session() as session:
         rows = session.execute(query.order_by(order).limit(limit)).all()
     return [
@@ -116,7 +113,9 @@ def _stored(rows: Iterable[Any]) -> Iterator[Stored]:
         value = _value(row.value)
         if isinstance(value, dict):
             source = _source(row.dag_id, row.run_id, row.task_id, row.map_index)
-            yield Stored(0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, encodable(value))
+            yield Stored(
+                0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, encodable(value)
+            )
 
 
 def _value(value: Any) -> Any:
@@ -136,4 +135,4 @@ def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | N
     ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
     with create_session() as session:
         rows = session.execute(query).all()
-    return [tuple(row) for row in rows]
+    return [(task, index, name, state) for task, index, name, state in rows]

@@ -96,7 +96,11 @@ def _is_absolute(seen: Observation) -> bool:
 def _sizes(seen: Observation) -> tuple[float, float, float]:
     """Return files, bytes and small files, absolute or as a change."""
     if _is_absolute(seen):
-        return seen.number("files"), seen.number("bytes"), seen.number("flagged_files") + seen.number("left_files")
+        return (
+            seen.number("files"),
+            seen.number("bytes"),
+            seen.number("flagged_files") + seen.number("left_files"),
+        )
     rewritten = seen.record.get("rewritten")
     told = rewritten if isinstance(rewritten, dict) else {}
     small = number(told.get("files_after")) if seen.verb == ROLLBACK else -number(told.get("files_before"))
@@ -121,10 +125,7 @@ class View:
     def newest(self, *verbs: str) -> Newest | None:
         """Return the newest observation of these verbs; of all without any."""
         found = [
-            each
-            for track in self.tracks
-            for verb, each in track.newest.items()
-            if not verbs or verb in verbs
+            each for track in self.tracks for verb, each in track.newest.items() if not verbs or verb in verbs
         ]
         return max(found, key=lambda each: (each.at, each.number), default=None)
 

@@ -1,7 +1,7 @@
 """What a report says of the health of each table, in a form that is short enough to be kept for every job.
 
-A record is a mapping of JSON for one table; docs/wire.md, "Health records", describes its keys. What does not apply to a
-table is left out. Many records go into one page, a text of JSON with a bound.
+A record is a mapping of JSON for one table; docs/wire.md, "Health records", describes its keys. What does not apply to
+a table is left out. Many records go into one page, a text of JSON with a bound.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def _record(report: Report, table: Mapping[str, Any]) -> Record:
         "skipped": skipped_codes(table),
         **open_units.brief(table),
     }
-    return {key: value for key, value in values.items() if value or key in ("table", "outcome", "files", "bytes")}
+    return {
+        key: value for key, value in values.items() if value or key in ("table", "outcome", "files", "bytes")
+    }
 
 
 def _sizes(verb: str, table: Mapping[str, Any]) -> Record:

@@ -22,6 +22,7 @@ MAKE_TABLES = """
 import sys
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+spark.sql("DROP DATABASE IF EXISTS sales CASCADE")
 spark.sql("CREATE DATABASE sales")
 for name in ("events", "orders"):
     place = f"{sys.argv[1]}/{name}"
@@ -37,6 +38,7 @@ STATES: dict[str, dict[str, str]] = {
     "analyze": {"analyze": "success"},
     "history": {"history": "success"},
     "check": {"check": "success"},
+    "doctor": {"doctor": "success"},
     "small-files-sensor": {"wait": "success", "compact": "success"},
     "maintenance-window-sensor": {"wait": "success", "compact": "success"},
     "compact": {"analyze": "success", "compact": "success"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import of_provider
-from tests.mutation.operators import Condition, Rewrite, Value
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _UNIT = "tests/unit/provider"
 _LINE = f"{_UNIT}/test_report_line.py"
@@ -11,6 +11,7 @@ _RESULT = f"{_UNIT}/test_process_failure.py"
 _TEXTS = f"{_UNIT}/test_hostile_texts.py"
 _REPORT = f"{_UNIT}/test_report.py"
 _REFRESH = f"{_UNIT}/test_refresh.py"
+_PAGES = "tests/airflow/page/test_pages.py"
 _STATEMENT = f"{_TEXTS}::test_a_statement_for_another_engine_has_the_name_as_a_name_or_is_not_made"
 
 #: Texts of tables in logs, templates, URIs, links, metrics and SQL.
@@ -158,5 +159,33 @@ TEXTS_OF_PROVIDER = (
         "the name of a table has any characters",
         Condition("names_of_tables_only", False),
         f"{_UNIT}/test_options.py::test_a_wrong_selection_is_shown",
+    ),
+    of_provider(
+        "H48-html",
+        "a text of a table is markup on a page",
+        Rewrite(
+            "html_escaped",
+            "Environment(loader=A, autoescape=True, undefined=B)",
+            "Environment(loader=A, autoescape=False, undefined=B)",
+        ),
+        f"{_UNIT}/test_report_command.py::test_texts_of_a_table_are_no_markup",
+    ),
+    of_provider(
+        "H48-island",
+        "a text of a table ends the data of a page's script",
+        Value("data_is_no_markup", "text"),
+        f"{_UNIT}/page/test_rendering.py::test_data_of_a_script_is_no_markup",
+    ),
+    of_provider(
+        "H48-policy",
+        "a browser runs what an attacker has got onto a page",
+        Remove("policy_on_each_answer"),
+        f"{_PAGES}::test_each_answer_has_a_policy_that_runs_no_program_of_a_page",
+    ),
+    of_provider(
+        "H48-forged",
+        "the pages believe an event that was sent by REST",
+        Value("events_with_a_source", "AssetEvent.id > 0"),
+        f"{_PAGES}::TestRights::test_an_event_without_a_task_is_not_believed",
     ),
 )

@@ -31,13 +31,8 @@ def environment(*directories: Path) -> Environment:
         directories: those whose templates come first
     """
     loader = ChoiceLoader([FileSystemLoader(each) for each in (*directories, _HERE / "templates")])
-    made = Environment(
-        loader=loader,
-        autoescape=True,  # guard: html_escaped
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)  # guard: html_escaped
+    made.trim_blocks = made.lstrip_blocks = True
     made.filters.update(
         {
             "size": size,
@@ -86,7 +81,7 @@ def moment(value: Any) -> Markup:
             if isinstance(value, (int, float))
             else datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(timezone.utc)
         )
-    except (ValueError, OverflowError, OSError):
+    except (ValueError, OverflowError, OSError, TypeError):
         return Markup.escape(UNKNOWN if value is None else line(value))
     return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
 

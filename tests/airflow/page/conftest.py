@@ -26,9 +26,17 @@ DAGS = ("nightly", "team_b", "lakekeeper_on_demand")
 Client = Callable[[str | None], TestClient]
 
 
-def event(*records: dict[str, Any], verb: str = "analyze", dag_id: str | None = "nightly", **more: Any) -> dict:
+def event(
+    *records: dict[str, Any], verb: str = "analyze", dag_id: str | None = "nightly", **more: Any
+) -> dict:
     """The columns of an event, without its asset."""
-    told = {"version": health.VERSION, "verb": verb, "run_id": "r1", "whole": verb == "analyze", "outcome": "done"}
+    told = {
+        "version": health.VERSION,
+        "verb": verb,
+        "run_id": "r1",
+        "whole": verb == "analyze",
+        "outcome": "done",
+    }
     run_id, at = more.pop("source_run_id", "scheduled__1"), more.pop("at", NOW - timedelta(hours=8))
     return {
         "timestamp": at,

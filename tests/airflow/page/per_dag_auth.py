@@ -18,7 +18,9 @@ RIGHTS: dict[str, tuple[set[str], set[str]]] = {
 class PerDagAuthManager(SimpleAuthManager):
     """Rights per DAG by the table above; all else as the simple auth manager has it."""
 
-    def is_authorized_dag(self, *, method: Any, user: Any, access_entity: Any = None, details: Any = None) -> bool:
+    def is_authorized_dag(
+        self, *, method: Any, user: Any, access_entity: Any = None, details: Any = None
+    ) -> bool:
         read, trigger = RIGHTS[user.get_name()]
         allowed = read if method == "GET" else trigger
         return bool(allowed) if details is None or details.id is None else details.id in allowed

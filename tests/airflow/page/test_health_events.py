@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -35,10 +36,8 @@ class Added(list):
 def told(operator, **of_context):
     """What a task tells: the extras of its events, and its XComs."""
     events, ti = Events(), TaskInstance()
-    try:
+    with contextlib.suppress(AirflowException, AirflowSkipException):
         operator.execute(context(outlet_events=events, ti=ti, **of_context))
-    except (AirflowException, AirflowSkipException):
-        pass
     alias = health_events.alias_of("compact")
     xcoms = {key: value for key, value in ti.pushed.items() if key.startswith(health.XCOM_KEY)}
     return [extra for _, extra in events.get(alias, ())], xcoms

@@ -66,10 +66,7 @@ def pages(client: Any, recorded: Any, text: str) -> dict[str, Structure]:
     """Each page, with this text in each place of it."""
     told = {"run_id": text, "outcome": text, "report": text, "ended": text, "source_run_id": "scheduled__1"}
     recorded(
-        *(
-            event(record, verb=verb, at=NOW, **told, older_than=text)
-            for verb, record in records(text).items()
-        )
+        *(event(record, verb=verb, at=NOW, **told, older_than=text) for verb, record in records(text).items())
     )
     asked, run = client("admin"), {"dag_id": "nightly", "run_id": "scheduled__1"}
     written = text.encode("utf-8", "replace").decode()
@@ -99,6 +96,8 @@ def test_a_plain_text_is_on_each_page(client, recorded):
 @pytest.mark.parametrize("text", TEXTS, ids=corpus.name_of)
 def test_a_text_stays_a_text(client, recorded, text):
     for name, page in pages(client, recorded, text).items():
-        if name != "filtered" or "No table matches the filter." not in page.texts:  # spaces around it do not count
+        if (
+            name != "filtered" or "No table matches the filter." not in page.texts
+        ):  # spaces around it do not count
             assert page.tags == EXPECTED[name].tags, name
         assert {urlsplit(each).scheme for each in page.addresses} == {""}, name

@@ -13,9 +13,15 @@ ANALYSED = {"table": "sales.events", "outcome": "done", "files": 1_000, "bytes":
 ANALYSED |= {"flagged_files": 900, "flagged_units": [{"unit": {"date": "a"}, "files": 9, "bytes": 90}]}
 REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
 COMPACTED = {"table": "sales.events", "outcome": "partial", "rewritten": REWRITTEN, "held_runs": 1}
-COMPACTED |= {"outcomes": {"compacted": 3, "deferred": 1}, "held_bytes": 3_000, "held_since": "2026-02-24T01:00:00Z"}
 COMPACTED |= {
-    "left": [{"unit": {"date": "b"}, "files": 1, "bytes": 1, "outcome": "deferred", "code": None, "reason": "late"}]
+    "outcomes": {"compacted": 3, "deferred": 1},
+    "held_bytes": 3_000,
+    "held_since": "2026-02-24T01:00:00Z",
+}
+COMPACTED |= {
+    "left": [
+        {"unit": {"date": "b"}, "files": 1, "bytes": 1, "outcome": "deferred", "code": None, "reason": "late"}
+    ]
 }
 TABLE = "/lakekeeper/table?server=hive:10000&name="
 
@@ -120,7 +126,9 @@ class TestRights:
 
     def test_the_list_has_the_tables_of_readable_dags_only(self, client, recorded):
         recorded(*night(), event({**ANALYSED, "table": "secret.b"}, dag_id="team_b"))
-        shown = {user: client(user).get("/lakekeeper/").text for user in ("admin", "reader", "team_b", "nobody")}
+        shown = {
+            user: client(user).get("/lakekeeper/").text for user in ("admin", "reader", "team_b", "nobody")
+        }
         assert {user: ("sales.events" in page, "secret.b" in page) for user, page in shown.items()} == {
             "admin": (True, True),
             "reader": (True, False),
@@ -139,7 +147,10 @@ class TestRights:
         page = reader.get(f"{TABLE}sales.events")
         assert "<button data-act" not in page.text
         assert "You may not trigger the DAG lakekeeper_on_demand" in page.text
-        body = {"logical_date": None, "conf": {"table": "sales.events", "action": "rollback", "dry_run": False}}
+        body = {
+            "logical_date": None,
+            "conf": {"table": "sales.events", "action": "rollback", "dry_run": False},
+        }
         asked = reader.post("/api/v2/dags/lakekeeper_on_demand/dagRuns", json=body)
         assert asked.status_code == 403
 

@@ -47,7 +47,10 @@ def test_a_page_may_go_to_standard_output_or_elsewhere(kept, tmp_path, capsys):
     assert (tmp_path / "x.html").exists()
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "7", '{"verb": "compact"}', '{"verb": "compact", "schema_version": 9}'])
+OF_ANOTHER_VERSION = '{"verb": "compact", "schema_version": 9}'
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "7", '{"verb": "compact"}', OF_ANOTHER_VERSION])
 def test_what_is_no_report_is_named(tmp_path, capsys, content):
     path = tmp_path / "x.json"
     path.write_text(content)
@@ -66,7 +69,13 @@ def test_texts_of_a_table_are_no_markup(tmp_path, text):
     def tags(value):
         unit = {**flagged(1), "outcome": "failed", "unit": {value: value}, "reason": value, "code": value}
         one = table(value, units=[unit, flagged(2)], warnings=[value], reason=value, code=value)
-        report = {"schema_version": 1, "verb": "compact", "run_id": value, "outcome": "partial", "error": value}
+        report = {
+            "schema_version": 1,
+            "verb": "compact",
+            "run_id": value,
+            "outcome": "partial",
+            "error": value,
+        }
         (tmp_path / "r.json").write_text(json.dumps({**report, "tables": [one]}))
         assert cli.main(["report", str(tmp_path / "r.json"), "--html"]) == 0
         return re.findall(r"<[^>]*>", (tmp_path / "r.html").read_text())

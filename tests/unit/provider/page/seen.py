@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lakekeeper_provider.page.tables import Tables, add
 from lakekeeper_provider.page.observations import Source, Stored
+from lakekeeper_provider.page.tables import Tables, add
 from lakekeeper_provider.report import health
 
 DAY = 86_400

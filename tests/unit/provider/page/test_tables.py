@@ -72,8 +72,7 @@ def test_warnings_and_refusals_are_counted_by_their_codes():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "null", "{}", "[1, null, {}]", '[{"table": 7}]', "not JSON", '[{"table": "a.b"', "[[]]"],
+    "text", ["", "null", "{}", "[1, null, {}]", '[{"table": 7}]', "not JSON", '[{"table": "a.b"', "[[]]"]
 )
 def test_what_is_no_record_is_left_out(text):
     page = stored()
