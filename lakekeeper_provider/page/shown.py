@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -14,6 +14,7 @@ from lakekeeper_provider.page.figures import Figures, Row
 from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.page.observations import Observation, Source, Stored, number
+from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.page.tables import View
 
 #: So many combinations of rights are kept summed up.
@@ -113,10 +114,8 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
     """
     runs = [
         seen
-        for each in found
-        if each.is_known
-        for seen in each.observations()
-        if seen.record["table"] == view.name and each.server == view.server
+        for seen in _observed(found)
+        if seen.record["table"] == view.name and seen.stored.server == view.server
     ]
     points = [point for point in view.points() if point.files == point.files]
     analysed, compacted = view.newest(ANALYZE), view.newest(COMPACT)
@@ -133,6 +132,12 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
             "marks": [[point.letter, _name_of(point.number, runs)] for point in points],
         },
     }
+
+
+def _observed(found: Iterable[Stored]) -> list[Observation]:
+    """Return what these pages of records say, as far as this version can read it."""
+    seen = (each for page in found if page.is_known for each in page.observations())
+    return [replace(each, record=sound(each.record)) for each in seen]
 
 
 def _name_of(event: int, runs: Iterable[Observation]) -> str:
@@ -159,7 +164,7 @@ def run(
     Args:
         states: task, map index, name and state of each task instance
     """
-    seen = [each for page in found if page.is_known for each in page.observations()]
+    seen = _observed(found)
     # A retry, or a task that was cleared, replaces what it has seen before.
     newest = {(each.verb, each.stored.server, each.record["table"]): each for each in seen}
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
@@ -189,7 +194,7 @@ def run(
 
 def _is_left(seen: Observation) -> bool:
     record = seen.record
-    return record.get("outcome") not in ("done", "nothing") or bool(record.get("left"))
+    return record["outcome"] not in ("done", "nothing") or bool(record.get("left"))
 
 
 def task(dag_id: str, run_id: str, task_id: str, map_index: int, found: Sequence[Stored]) -> dict[str, Any]:
@@ -199,7 +204,7 @@ def task(dag_id: str, run_id: str, task_id: str, map_index: int, found: Sequence
     return {
         "source": Source(dag_id, run_id, task_id, map_index),
         "extra": last.extra if last else {},
-        "records": [seen.record for page in pages for seen in page.observations()],
+        "records": [seen.record for seen in _observed(pages)],
         "at": last.at if last else None,
         "known": last is None or last.is_known,
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.page.observations import Observation, Source, Stored, number
+from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.report.health import Record
 
 _UNKNOWN = math.nan
@@ -51,8 +52,7 @@ class Newest:
 
     @property
     def record(self) -> Record:
-        record: Record = json.loads(self.text)
-        return record
+        return sound(json.loads(self.text))
 
 
 @dataclass

@@ -177,3 +177,17 @@ def test_there_is_no_route_that_writes(client, recorded, method):
 def test_results_of_a_newer_version_are_counted(client, recorded):
     recorded(*night(), event(ANALYSED, version=99))
     assert "1 results were written by a newer version" in text(client("admin").get("/lakekeeper/"))
+
+
+ODD = [None, 7, True, "x", [], [7], [{}], {}, {"x": "y"}, [{"unit": 7, "files": "x", "owner": [1]}], {"since": 7}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_a_record_of_wrong_types_is_shown_as_far_as_it_is_one(client, recorded, odd):
+    keys = (*COMPACTED, *ANALYSED, "warnings", "warning_codes", "skipped", "writers", "open", "flagged_bytes")
+    record = {**dict.fromkeys(keys, odd), "table": "sales.odd"}
+    recorded(*(event(record, verb=verb, report=odd, ended=odd) for verb in ("analyze", "compact", "cleanup")))
+    asked, run = client("admin"), "dag_id=nightly&run_id=scheduled__1"
+    paths = ("/lakekeeper/", f"{TABLE}sales.odd", f"/lakekeeper/run?{run}")
+    pages = [asked.get(path) for path in (*paths, f"/lakekeeper/task?{run}&task_id=compact")]
+    assert [(page.status_code, "sales.odd" in page.text) for page in pages] == [(200, True)] * 4

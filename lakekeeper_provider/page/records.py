@@ -1,0 +1,72 @@
+"""Records as the pages show them: with the types that docs/wire.md says, whoever has written them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lakekeeper_provider.report.health import Record
+
+_TEXTS = ("table", "outcome", "code", "reason", "run_id", "held_since", "deferred_since", "backup_table")
+_NUMBERS = (
+    *("files", "bytes", "rows", "partitions", "seconds", "files_per_day", "left_files"),
+    *("flagged", "flagged_files", "flagged_bytes", "target_files"),
+    *("held_bytes", "held_runs", "freed_bytes", "trashed_bytes"),
+)
+_COUNTS = ("outcomes", "warning_codes", "skipped", "rewritten")
+_OF_UNIT: Mapping[str, type | tuple[type, ...]] = {
+    **{"unit": dict, "files": (int, float), "bytes": (int, float)},
+    **{"outcome": str, "code": str, "reason": str},
+}
+_OF_WRITER: Mapping[str, type | tuple[type, ...]] = {
+    **{"owner": str, "pattern": str, "newest": str},
+    **{"files": (int, float), "bytes": (int, float)},
+}
+
+
+def sound(record: Mapping[str, Any]) -> Record:
+    """Return a record without what is not of its type."""
+    checks: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(_TEXTS, _text),
+        **dict.fromkeys(_NUMBERS, _number),
+        **dict.fromkeys(_COUNTS, _counts),
+        **dict.fromkeys(("left", "flagged_units"), lambda value: _mappings(value, _OF_UNIT)),
+        "writers": lambda value: _mappings(value, _OF_WRITER),
+        "warnings": lambda value: [each for each in _list(value) if isinstance(each, str)],
+        **dict.fromkeys(("open", "open_refused"), _open),
+    }
+    found = {key: check(record[key]) for key, check in checks.items() if record.get(key) is not None}
+    known = {key: value for key, value in found.items() if value is not None}
+    return {"table": "", "outcome": "unknown", **known}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _counts(value: Any) -> dict[str, float] | None:
+    if not isinstance(value, dict):
+        return None
+    return {key: each for key, each in value.items() if _number(each) is not None}
+
+
+def _mappings(value: Any, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [_typed(each, known) for each in _list(value) if isinstance(each, dict)]
+
+
+def _typed(value: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all keys that are known; None for one that is missing, or of another type."""
+    return {key: value.get(key) if isinstance(value.get(key), types) else None for key, types in known.items()}
+
+
+def _open(value: Any) -> dict[str, str] | None:
+    since = value.get("since") if isinstance(value, dict) else None
+    return {"since": since} if isinstance(since, str) else None
