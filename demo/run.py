@@ -79,7 +79,7 @@ FAILURES = (machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
 SUCCESS = """\
 Compacted: the same rows, in the same locations, in {files} files instead of {old_files}.
 
-  The UI       {up}; {down} stops it
+  The UI       {up} opens the page of these tables (Lakekeeper, in the navigation); {down} stops it
   Roll back    in the UI, clear only the task `rollback`: it undoes this run
   The DAG      example_dags/{dag}.py
   Your tables  docs/start/install.md, then docs/start/first-night.md

@@ -77,7 +77,34 @@ FORM = Screenshot(
     ("example_dags/lakekeeper_on_demand.py",),
     ("Trigger",),
 )
-SCREENSHOTS = (LOG, CLEAR, FORM)
+#: What the pages look like, beside the code that says what is on them.
+_PAGES = (
+    "lakekeeper_provider/page/figures.py",
+    "lakekeeper_provider/page/shown.py",
+    "lakekeeper_provider/report/html/rendering.py",
+    "lakekeeper_provider/report/html/static/lakekeeper.css",
+    "lakekeeper_provider/report/html/static/page.js",
+)
+_TEMPLATES = "lakekeeper_provider/page/templates"
+TABLES = Screenshot(
+    "page_tables.png",
+    "/lakekeeper/",
+    ("Small files now", "Originals held", "demo.lakekeeper_events_2p"),
+    (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/tables.html"),
+)
+TABLE = Screenshot(
+    "page_table.png",
+    "/lakekeeper/table?server=default&name=demo.lakekeeper_events",
+    ("Files and bytes over time", "Roll the last compaction back"),
+    (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/table.html"),
+)
+NIGHT = Screenshot(
+    "page_night.png",
+    f"/lakekeeper/run?dag_id={DAG}&run_id={{run}}",
+    ("Tables compacted", "To undo all of it"),
+    (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/run.html"),
+)
+SCREENSHOTS = (LOG, CLEAR, FORM, TABLES, TABLE, NIGHT)
 
 
 class NotShown(Exception):

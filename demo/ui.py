@@ -111,9 +111,10 @@ def _wait_until_healthy(server: Server) -> bool:
 
 
 def login(server: Server) -> str:
-    """Return the text with the address, the user and the password."""
+    """Return the text with the address of the page of the tables, the user and the password."""
     user, password = airflow_server.credentials(DEFAULT)
-    return f"\n  {server.url}\n  user {user}, password {password}\n\n{command('down')} stops it."
+    page = f"{server.url}{airflow_server.PAGE}"
+    return f"\n  {page}\n  user {user}, password {password}\n\n{command('down')} stops it."
 
 
 def down() -> int:

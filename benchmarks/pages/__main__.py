@@ -133,7 +133,10 @@ def main() -> int:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="lakekeeper-pages-")))
         url = stack.enter_context(database(asked.database, home))
         environ = _environ(home, url)
-        for words in (("-m", "airflow", "db", "migrate"), ("-m", "benchmarks.pages.make_events", str(asked.tables), str(asked.nights))):
+        for words in (
+            ("-m", "airflow", "db", "migrate"),
+            ("-m", "benchmarks.pages.make_events", str(asked.tables), str(asked.nights)),
+        ):
             began = time.monotonic()
             _run(words, environ, home)
             print(f"{' '.join(words[1:3])}: {time.monotonic() - began:.0f} s", file=sys.stderr)

@@ -1,6 +1,6 @@
 """Write events of the tables' health as nights of maintenance leave them. It runs with Airflow's Python.
 
-    python -m benchmarks.pages.make_events TABLES NIGHTS
+python -m benchmarks.pages.make_events TABLES NIGHTS
 """
 
 from __future__ import annotations
@@ -39,8 +39,16 @@ class Lake:
         self._files[number] += self._random.randint(0, 120)
         files = self._files[number]
         small = files // 2
-        units = [{"unit": {"date": f"2026-11-0{day}"}, "files": small // 3, "bytes": small * 333} for day in (1, 2, 3)]
-        writer = {"owner": "etl", "pattern": "part-*-c000.snappy.parquet", "files": small, "bytes": small * 1_000}
+        units = [
+            {"unit": {"date": f"2026-11-0{day}"}, "files": small // 3, "bytes": small * 333}
+            for day in (1, 2, 3)
+        ]
+        writer = {
+            "owner": "etl",
+            "pattern": "part-*-c000.snappy.parquet",
+            "files": small,
+            "bytes": small * 1_000,
+        }
         return {
             **self._common(number, files),
             "outcomes": {"flagged": 3, "healthy": 27},
@@ -54,17 +62,34 @@ class Lake:
             return None
         before = self._files[number]
         self._files[number] = after = max(5, before // 3)
-        left = {"unit": {"date": "2026-11-09"}, "files": 40, "bytes": 4_000, "outcome": "deferred", "reason": "late"}
+        left = {
+            "unit": {"date": "2026-11-09"},
+            "files": 40,
+            "bytes": 4_000,
+            "outcome": "deferred",
+            "reason": "late",
+        }
         sizes = {"files_before": before - after + 3, "files_after": 3}
         sizes |= {f"bytes_{when}": (before - after) * 1_000 for when in ("before", "after")}
         outcomes = {"compacted": 3, "deferred": 1}
-        return {**self._common(number, after), "outcomes": outcomes, "rewritten": sizes, "left": [left], "left_files": 40}
+        return {
+            **self._common(number, after),
+            "outcomes": outcomes,
+            "rewritten": sizes,
+            "left": [left],
+            "left_files": 40,
+        }
 
     def _common(self, number: int, files: int) -> dict[str, Any]:
         odd = {"warning_codes": {"METADATA_NOT_KEPT": 1}, "warnings": ["METADATA_NOT_KEPT: pandas"]}
         return {
             **{"table": self.names[number], "outcome": "done", "files": files, "bytes": files * 3_000_000},
-            **{"partitions": 30, "held_bytes": files * 1_000_000, "held_runs": 2, "held_since": "2026-11-20T01:00:00Z"},
+            **{
+                "partitions": 30,
+                "held_bytes": files * 1_000_000,
+                "held_runs": 2,
+                "held_since": "2026-11-20T01:00:00Z",
+            },
             **(odd if number % 17 == 0 else {}),
         }
 
@@ -81,7 +106,13 @@ def events(lake: Lake, night: int, nights: int) -> Iterator[dict[str, Any]]:
 
 
 def _event(record: dict[str, Any], verb: str, number: int, run_id: str, at: datetime) -> dict[str, Any]:
-    told = {"version": health.VERSION, "verb": verb, "outcome": "done", "run_id": run_id, "ended": at.isoformat()}
+    told = {
+        "version": health.VERSION,
+        "verb": verb,
+        "outcome": "done",
+        "run_id": run_id,
+        "ended": at.isoformat(),
+    }
     told |= {"report": None, "whole": verb == "analyze", "page": 1, "pages": 1}
     return {
         "timestamp": at,

@@ -64,7 +64,9 @@ def _mappings(value: Any, known: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _typed(value: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return all keys that are known; None for one that is missing, or of another type."""
-    return {key: value.get(key) if isinstance(value.get(key), types) else None for key, types in known.items()}
+    return {
+        key: value.get(key) if isinstance(value.get(key), types) else None for key, types in known.items()
+    }
 
 
 def _open(value: Any) -> dict[str, str] | None:

@@ -179,7 +179,19 @@ def test_results_of_a_newer_version_are_counted(client, recorded):
     assert "1 results were written by a newer version" in text(client("admin").get("/lakekeeper/"))
 
 
-ODD = [None, 7, True, "x", [], [7], [{}], {}, {"x": "y"}, [{"unit": 7, "files": "x", "owner": [1]}], {"since": 7}]
+ODD = [
+    None,
+    7,
+    True,
+    "x",
+    [],
+    [7],
+    [{}],
+    {},
+    {"x": "y"},
+    [{"unit": 7, "files": "x", "owner": [1]}],
+    {"since": 7},
+]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=str)
