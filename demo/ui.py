@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 
 from demo import airflow_server, steps
 from demo.services import airflow_components, environments, machine, paths
+from demo.services.airflow_api import AirflowApi
 from demo.services.commands import command
 from demo.services.ports import free_port, is_free
 from demo.services.processes import start_time, tail
@@ -24,6 +25,7 @@ from demo.workspace import AIRFLOW, DEFAULT, SPARK, Workspace
 
 STATE_FILE = paths.SCRATCH / "ui.json"
 PORT = 8080
+ON_DEMAND = "lakekeeper_on_demand"
 START_LIMIT = 240
 STOP_LIMIT = 60
 
@@ -81,8 +83,22 @@ def up() -> int:
         _stop(server)
         print(f"error: Airflow did not start:\n{tail(DEFAULT.log('ui'))}", file=sys.stderr)
         return 1
+    _unpause(server, ON_DEMAND)
     print(login(server))
     return 0
+
+
+def _unpause(server: Server, dag_id: str) -> None:
+    """Unpause the DAG by which the buttons of the pages act; its file may not have been read yet."""
+    api = AirflowApi(server.url, timeout=60)
+    api.log_in(*airflow_server.credentials(DEFAULT))
+    deadline = time.monotonic() + START_LIMIT
+    while server.alive and time.monotonic() < deadline:
+        try:
+            api.call("PATCH", f"/dags/{dag_id}?update_mask=is_paused", {"is_paused": False})
+            return
+        except OSError:
+            time.sleep(1)
 
 
 def _start(port: int) -> Server:

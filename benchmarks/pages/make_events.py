@@ -30,7 +30,7 @@ class Lake:
     """Tables whose files grow by day and are compacted by night."""
 
     def __init__(self, tables: int) -> None:
-        self._random = random.Random(7)  # noqa: S311 - the same tables in each run
+        self._random = random.Random(7)
         self.names = [f"db{n % DATABASES:02}.table_{n:05}" for n in range(tables)]
         self._files = [self._random.randint(20, 3_000) for _ in self.names]
 
