@@ -95,7 +95,7 @@ TABLES = Screenshot(
 TABLE = Screenshot(
     "page_table.png",
     "/lakekeeper/table?server=default&name=demo.lakekeeper_events",
-    ("Files and bytes over time", "Roll the last compaction back"),
+    ("Files and bytes over time", "Roll back the last one"),
     (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/table.html"),
 )
 NIGHT = Screenshot(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT
+from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.observations import number
 from lakekeeper_provider.page.tables import Newest, View
@@ -114,10 +114,24 @@ def _verb(view: View, last: Newest) -> str:
 
 
 def _held(view: View) -> dict[str, Any]:
-    """Return the newest record that says what is held: a rollback and a cleanup do not."""
-    found = [each for verb in (ANALYZE, COMPACT) if (each := view.newest(verb)) is not None]
-    newest = max(found, key=lambda each: each.at, default=None)
-    return {} if newest is None else newest.record
+    """Return what is held: as the newest analysis or compaction says, less what was put back or deleted since."""
+    newest = view.newest(ANALYZE, COMPACT)
+    if newest is None:
+        return {}
+    record = newest.record
+    size, runs = number(record.get("held_bytes")), number(record.get("held_runs"))
+    for later in (view.newest(ROLLBACK), view.newest(CLEANUP)):
+        if later is not None and later.at > newest.at:
+            size -= _gone(later.record)
+            runs -= bool(later.record.get("rewritten"))
+    held = {"held_bytes": max(size, 0.0), "held_runs": max(runs, 0) if size > 0 else 0}
+    return {**record, **held}
+
+
+def _gone(record: dict[str, Any]) -> float:
+    """Return the bytes of originals that a rollback has put back, or a cleanup deleted."""
+    told = record.get("rewritten") or {}
+    return sum(map(number, (told.get("bytes_after"), record.get("freed_bytes"), record.get("trashed_bytes"))))
 
 
 def _known(value: float) -> float | None:

@@ -48,7 +48,7 @@ def test_the_list_has_the_figures_of_all_tables(client, recorded):
     assert "Files removed, 30 days 594" in shown
     assert "about 1,188 objects of the NameNode, once cleaned up (estimate)" in shown
     assert "Originals held 2.9 KB" in shown
-    assert "1 tables partitions: 3 compacted, 1 deferred, 0 failed" in shown
+    assert "1 table partitions: 3 compacted, 1 deferred, 0 failed" in shown
     assert shown.index("sales.events") < shown.index("hr.people")
 
 
@@ -63,7 +63,7 @@ def test_the_list_is_filtered_and_sorted_and_paged_by_the_address(client, record
     assert "sales.t119" not in second.text
     assert "sales.t000" in asked.get("/lakekeeper/?sort=name").text
     only = asked.get("/lakekeeper/?name=t007")
-    assert "1 tables, page 1 of 1" in only.text
+    assert "1 table, page 1 of 1" in only.text
 
 
 def test_the_page_of_a_table_has_its_runs_and_what_may_be_done(client, recorded):
@@ -75,6 +75,7 @@ def test_the_page_of_a_table_has_its_runs_and_what_may_be_done(client, recorded)
     assert "date=b: deferred: late" in shown
     assert 'data-act="rollback"' in page.text
     assert "3 partitions, 2.9 KB of originals" in page.text
+    assert "Roll back the last one" in page.text
 
 
 def test_the_page_of_a_run_says_what_was_left_and_why(client, recorded):

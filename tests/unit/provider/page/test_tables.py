@@ -66,6 +66,27 @@ def test_originals_are_held_until_the_retention_of_the_newest_cleanup_has_passed
     assert row_of(stored(held)).held_until is None
 
 
+@pytest.mark.parametrize(
+    ("verb", "told", "left"),
+    [
+        ("rollback", {"rewritten": {"files_after": 5, "bytes_after": 60}}, (40, 1)),
+        ("rollback", {}, (100, 2)),
+        ("cleanup", {"trashed_bytes": 30, "freed_bytes": 10}, (60, 2)),
+        ("cleanup", {"freed_bytes": 100}, (0, 0)),
+        ("cleanup", {"freed_bytes": 500}, (0, 0)),
+    ],
+)
+def test_what_was_put_back_or_deleted_is_not_held_any_more(verb, told, left):
+    held = stored(record(files=1, bytes=1, held_bytes=100, held_runs=2))
+    later = stored(record(**told), verb=verb, at=NOW + 1, number=2)
+    row = row_of(held, later)
+    assert (row.held_bytes, row.held_runs) == left
+    again = row_of(
+        held, later, stored(record(files=1, bytes=1, held_bytes=7, held_runs=1), at=NOW + 2, number=3)
+    )
+    assert (again.held_bytes, again.held_runs) == (7, 1)
+
+
 def test_warnings_and_refusals_are_counted_by_their_codes():
     row = row_of(stored(record(code="QUOTA", warning_codes={"LOG_NOT_UPDATED": 2}, skipped={"TYPE": 1})))
     assert row.codes == {"QUOTA": 1, "LOG_NOT_UPDATED": 2, "TYPE": 1}
