@@ -45,13 +45,14 @@ def main() -> int:
     parser.add_argument(
         "--click", action="append", default=[], help="a button to click first, by its text or label"
     )
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="the theme of Airflow")
     parser.add_argument("--picture", type=Path, help="save a picture of the page as PNG")
     asked = parser.parse_args()
     token = sys.stdin.readline().strip()
     with tempfile.TemporaryDirectory() as profile:
         browser = _browser(profile)
         try:
-            missing = _look(browser, asked.url, token, asked.texts, asked.click)
+            missing = _look(browser, asked, token)
             if asked.picture:
                 browser.save_screenshot(str(asked.picture))
         finally:
@@ -69,20 +70,21 @@ def _browser(profile: str) -> webdriver.Chrome:
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
-def _look(browser: webdriver.Chrome, url: str, token: str, texts: list[str], clicks: list[str]) -> list[str]:
+def _look(browser: webdriver.Chrome, asked: argparse.Namespace, token: str) -> list[str]:
     """Open the page as a user who has logged in; print what it shows, and return the texts that are missing."""
-    parts = urlsplit(url)
+    parts = urlsplit(asked.url)
     browser.get(f"{parts.scheme}://{parts.netloc}/api/v2/version")
     browser.add_cookie({"name": "_token", "value": token, "path": "/"})
-    browser.get(url)
-    for name in clicks:
+    browser.execute_script("localStorage.setItem('theme', arguments[0])", asked.theme)
+    browser.get(asked.url)
+    for name in asked.click:
         condition = f"normalize-space()={name!r} or @aria-label={name!r} or @title={name!r}"
         button = (By.XPATH, f"//*[self::button or @role='button' or @role='menuitem'][{condition}]")
         WebDriverWait(browser, PATIENCE).until(expected_conditions.element_to_be_clickable(button)).click()
     with contextlib.suppress(TimeoutException):
-        WebDriverWait(browser, PATIENCE).until(lambda _: not _missing(browser, texts))
+        WebDriverWait(browser, PATIENCE).until(lambda _: not _missing(browser, asked.texts))
     print(_shown(browser))
-    return _missing(browser, texts)
+    return _missing(browser, asked.texts)
 
 
 def _missing(browser: webdriver.Chrome, texts: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import urllib.parse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from demo import airflow_server, ui
@@ -36,6 +36,7 @@ class Screenshot:
         texts: what it must show.
         sources: the files that decide what it shows, relative to the checkout.
         clicks: the buttons to click before, by their texts.
+        theme: that of Airflow.
     """
 
     name: str
@@ -43,6 +44,11 @@ class Screenshot:
     texts: tuple[str, ...]
     sources: tuple[str, ...]
     clicks: tuple[str, ...] = ()
+    theme: str = "light"
+
+    def in_the_dark(self) -> Screenshot:
+        """Return the same in Airflow's dark theme."""
+        return replace(self, name=self.name.replace(".png", "_dark.png"), theme="dark")
 
     def stamp(self) -> str:
         """Return the hash of the sources."""
@@ -104,7 +110,12 @@ NIGHT = Screenshot(
     ("Tables compacted", "To undo all of it"),
     (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/run.html"),
 )
-SCREENSHOTS = (LOG, CLEAR, FORM, TABLES, TABLE, NIGHT)
+SCREENSHOTS = (
+    LOG,
+    CLEAR,
+    FORM,
+    *(each for page in (TABLES, TABLE, NIGHT) for each in (page, page.in_the_dark())),
+)
 
 
 class NotShown(Exception):
@@ -131,7 +142,7 @@ def look_at(shot: Screenshot, url: str, token: str, run: str, picture: Path | No
     page = f"{url}{shot.page.format(run=urllib.parse.quote(run))}"
     command = [paths.env_python(BROWSER), "-m", "demo.browser", page, *shot.texts]
     command += [word for button in shot.clicks for word in ("--click", button)]
-    command += ["--picture", picture] if picture else []
+    command += ["--theme", shot.theme, *(("--picture", picture) if picture else ())]
     done = subprocess.run(
         list(map(str, command)), cwd=paths.ROOT, input=token, capture_output=True, text=True, timeout=180
     )
