@@ -43,6 +43,9 @@ class AirflowClient:
         """Start the demo's DAG; return the id of the run."""
         return str(self._api.call("POST", f"/dags/{DAG}/dagRuns", {"logical_date": None})["dag_run_id"])
 
+    def unpause(self, dag_id: str) -> None:
+        self._api.call("PATCH", f"/dags/{dag_id}?update_mask=is_paused", {"is_paused": False})
+
     def state(self, run: str) -> str:
         return str(self.get(f"/dags/{DAG}/dagRuns/{run}")["state"])
 
