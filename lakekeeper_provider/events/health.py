@@ -17,6 +17,8 @@ from lakekeeper_provider.report.report import Report
 
 log = logging.getLogger(__name__)
 
+#: So many pages are left in XCom at most: the reader asks for them by their names.
+_PAGES = 64
 _VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP)
 
 
@@ -47,7 +49,7 @@ def push(context: Context, report: Report, told: dict[str, Any], server: str) ->
     if alias_of(report.verb) is None:
         return
     try:
-        for number, extra in enumerate(extras(report, told)):
+        for number, extra in zip(range(_PAGES), extras(report, told)):
             context["ti"].xcom_push(key=f"{health.XCOM_KEY}{number}", value={**extra, "server": server})
     except Exception as error:
         log.warning("the health of the tables of this job could not be kept: %s", error)

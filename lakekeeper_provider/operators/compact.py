@@ -138,7 +138,11 @@ class CompactOperator(PlanningOperator, SwappingOperator):
             "an earlier try may have been killed in a swap: a job ends what it has begun, and begins nothing"
         )
         try:
-            self.show(self.submit(submission, settings, context).report)
+            ended = self.submit(submission, settings, context)
+            report = self.follow_up(ended.report, ended.uri, context)
+            self.show(report)
+            if report.outcome == "unsafe":
+                raise AirflowFailException(f"{report.error or 'a unit'} needs a person: see the log")
         except AirflowFailException:
             raise
         except AirflowException as error:

@@ -22,6 +22,8 @@ from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.report.html.rendering import STATIC, environment
 
 PREFIX = "/lakekeeper"
+#: The page of a table reads so many events.
+_RUNS_SHOWN = 200
 #: Only scripts and styles of this app run, and only Airflow shows it in a frame.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -66,7 +68,8 @@ async def say_why(_: Request, error: HTTPException) -> HTMLResponse:
 def list_of_tables(request: Request, user: User) -> str:
     """Return the list of all tables that the user may see."""
     snapshot = follower.snapshot()
-    seen = _cache.seen(snapshot, access.readable(user, snapshot.tables.dags), time.time())
+    dags = access.readable(user, list(snapshot.tables.dags))
+    seen = _cache.seen(snapshot, dags, time.time())
     wanted = Wanted.of(request.query_params)
     values = shown.tables(seen, wanted, time.time())
     return _page("tables.html", {**values, **_of(snapshot, user)})
@@ -80,11 +83,16 @@ def one_table(request: Request, user: User) -> str:
     observers = snapshot.tables.dags_of(server, name)
     if not observers:
         raise HTTPException(404, "No job has looked at this table")
-    view = snapshot.tables.view(server, name, access.permitted(user, observers))
+    # The same answer for a table that nobody has looked at: the address must not tell which tables there are.
+    permitted = access.permitted(user, observers)
+    view = snapshot.tables.view(server, name, permitted)
     if view is None:
         raise HTTPException(404, "No job has looked at this table")
-    found = stored.numbered([point.number for point in view.points() if point.number], snapshot.servers)
-    return _page("table.html", {**shown.table(view, found), **_of(snapshot, user)})
+    with snapshot.tables.lock:
+        numbers = [point.number for point in view.points() if point.number][-_RUNS_SHOWN:]
+        found = stored.numbered(numbers, snapshot.servers)
+        values = shown.table(view, found)
+    return _page("table.html", {**values, **_of(snapshot, user)})
 
 
 @app.get(
@@ -94,6 +102,9 @@ def one_table(request: Request, user: User) -> str:
 )
 def one_run(user: User, dag_id: str, run_id: str) -> str:
     """Return what one DAG run has done."""
+    # Airflow before 3.1.8 reads the DAG from the path only, and would ask whether any DAG may be read.
+    access.require(user, dag_id, DagAccessEntity.TASK_INSTANCE)  # guard: rights_on_the_dag
+    run_id = _run_id(dag_id, run_id)
     snapshot = follower.snapshot()
     found = stored.of_run(dag_id, run_id, stored.servers())
     states = stored.states(dag_id, run_id)
@@ -107,18 +118,26 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     response_class=HTMLResponse,
     dependencies=[Depends(requires_access_dag("GET", DagAccessEntity.XCOM))],
 )
-def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: int = -1) -> str:
-    """Return the report of one task instance."""
+def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str = "") -> str:
+    """Return the report of one task instance; Airflow's UI sends no index of a task that is not mapped."""
+    access.require(user, dag_id, DagAccessEntity.XCOM)  # guard: rights_on_the_xcoms
+    index = int(map_index) if map_index.isascii() and map_index.isdigit() else -1
+    run_id = _run_id(dag_id, run_id)
     found = [
         each
         for each in stored.of_run(dag_id, run_id, stored.servers())
-        if (each.source.task_id, each.source.map_index) == (task_id, map_index)
+        if (each.source.task_id, each.source.map_index) == (task_id, index)
     ]
-    values = shown.task(dag_id, run_id, task_id, map_index, found)
+    values = shown.task(dag_id, run_id, task_id, index, found)
     return _page("task.html", {**values, **_of(None, user)})
 
 
 app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _run_id(dag_id: str, run_id: str) -> str:
+    """Return the id of a run: the UI of Airflow 3.1 does not encode it, and a plus arrives as a space."""
+    return run_id if stored.states(dag_id, run_id) else run_id.replace(" ", "+")
 
 
 def _of(snapshot: Snapshot | None, user: Any) -> dict[str, Any]:

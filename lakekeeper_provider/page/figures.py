@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.observations import number
-from lakekeeper_provider.page.tables import Newest, View
+from lakekeeper_provider.page.tables import HELD, SWAPPED, Newest, View
 
 DAY = 86_400
 #: For so many days figures are summed up and shown.
@@ -27,6 +28,9 @@ class Row:
 
     Args:
         small: the files of partitions that are worth a compaction
+        compacted: the newest compaction that has rewritten anything
+        undoable: the same, unless it was rolled back
+        attempted: the newest compaction, whatever became of it
         codes: of its warnings and refusals, with how often
         held_until: when a cleanup may delete the oldest originals, in seconds since the epoch
         spark: files over time
@@ -47,6 +51,8 @@ class Row:
     at: float
     last: Newest
     compacted: Newest | None
+    undoable: Newest | None
+    attempted: Newest | None
     codes: dict[str, int]
     held_bytes: float
     held_runs: int
@@ -89,12 +95,14 @@ def row(view: View) -> Row:
         bytes=_known(now.bytes),
         small=_known(now.small),
         flagged=int(number(found.get("flagged"))) + _count(found, ("deferred", "failed", "changed")),
-        verb=_verb(view, last),
+        verb=last.verb,
         outcome=str(record.get("outcome")),
         reason=record.get("reason"),
         at=last.at,
         last=last,
-        compacted=compacted,
+        compacted=view.newest(SWAPPED),
+        undoable=_undoable(view),
+        attempted=compacted,
         codes=_codes(record, found),
         held_bytes=number(held.get("held_bytes")),
         held_runs=int(number(held.get("held_runs"))),
@@ -102,20 +110,14 @@ def row(view: View) -> Row:
         held_until=_until(held.get("held_since"), cleaned),
         open_since=_open_since(found),
         spark=_thinned([point.files for point in points if point.files == point.files]),
-        removed=_removed(points),
+        removed=_removed(view),
         history=_by_day((point.at, point.small) for point in points),
-    )
-
-
-def _verb(view: View, last: Newest) -> str:
-    return next(
-        (verb for track in view.tracks for verb, each in track.newest.items() if each is last), ANALYZE
     )
 
 
 def _held(view: View) -> dict[str, Any]:
     """Return what is held: as the newest analysis or compaction says, less what was put back or deleted since."""
-    newest = view.newest(ANALYZE, COMPACT)
+    newest = view.newest(HELD)
     if newest is None:
         return {}
     record = newest.record
@@ -168,8 +170,6 @@ def _until(since: Any, cleaned: Newest | None) -> float | None:
 
 def epoch(text: Any) -> float | None:
     """Return a time of a report in seconds since the epoch."""
-    from datetime import datetime
-
     try:
         return datetime.fromisoformat(str(text).replace("Z", "+00:00")).timestamp()
     except ValueError:
@@ -188,14 +188,21 @@ def _thinned(values: Sequence[float]) -> Sequence[float]:
     return values if step <= 1 else values[::-1][::step][::-1]
 
 
-def _removed(points: Sequence[Any]) -> dict[int, float]:
-    """Return how many files less compactions have left, by day."""
+def _removed(view: View) -> dict[int, float]:
+    """Return how many files less there are by jobs, by day; a rollback brings files back."""
     days: dict[int, float] = {}
-    for before, point in zip(points, points[1:]):
-        if point.letter == "c" and point.files < before.files:
-            day = int(point.at // DAY)
-            days[day] = days.get(day, 0.0) + before.files - point.files
+    for at, files in view.removals():
+        day = int(at // DAY)
+        days[day] = days.get(day, 0.0) + files
     return days
+
+
+def _undoable(view: View) -> Newest | None:
+    """Return the newest compaction that has rewritten anything; None if it was rolled back since."""
+    newest, back = view.newest(SWAPPED), view.newest(ROLLBACK)
+    if newest is None or back is None or back.at < newest.at or not back.record.get("rewritten"):
+        return newest
+    return None
 
 
 def _by_day(values: Iterable[tuple[float, float]]) -> dict[int, float]:
@@ -209,6 +216,7 @@ class Figures:
 
     Args:
         removed: files removed in the last ``DAYS`` days
+        unknown: tables of which no analysis has looked at all partitions
         small_by_day: the small files at the end of each day of these, the oldest first
         removed_by_day: likewise
         nights_left: at the pace of the last week; None if it does not shrink
@@ -218,6 +226,7 @@ class Figures:
 
     tables: int
     small: float
+    unknown: int
     removed: float
     held_bytes: float
     held_tables: int
@@ -243,6 +252,7 @@ def figures(rows: Sequence[Row], now: float) -> Figures:
     return Figures(
         tables=len(rows),
         small=small,
+        unknown=sum(each.small is None for each in rows),
         removed=sum(removed_by_day),
         held_bytes=sum(each.held_bytes for each in rows),
         held_tables=sum(each.held_runs > 0 for each in rows),
@@ -255,7 +265,7 @@ def figures(rows: Sequence[Row], now: float) -> Figures:
 
 
 def _nights_left(small: float, removed_by_day: Sequence[float]) -> float | None:
-    nights = [each for each in removed_by_day[-_PACE_DAYS:] if each]
+    nights = [each for each in removed_by_day[-_PACE_DAYS:] if each > 0]
     return small * len(nights) / sum(nights) if nights else None
 
 

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 #: New observations are looked for so often, in seconds, as long as somebody looks at a page.
 _EVERY = 10
 _IDLE_AFTER = 900
+#: What is older is not shown before it was tried to read what is new, for so many seconds at most.
+_STALE_AFTER, _PATIENCE = 30, 1.5
 #: Everything is read anew after so long: Airflow may have deleted old events meanwhile.
 _ANEW_AFTER = 86_400
 #: For the first page the newest observations are read, for so long at most.
@@ -53,6 +55,7 @@ class Follower:
         self._asked_at = 0.0
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
+        self._fresh = threading.Event()
 
     def stop(self) -> None:
         """End the thread."""
@@ -64,6 +67,11 @@ class Follower:
     def snapshot(self) -> Snapshot:
         """Return what is known. The first call reads the newest observations, and begins to read all."""
         self._asked_at = time.monotonic()
+        if self._snapshot is not None and time.time() - self._snapshot.read_at > _STALE_AFTER:
+            # Nobody has looked for a while: the thread wakes up, and reads what is new meanwhile.
+            self._fresh.clear()
+            self._asked.set()
+            self._fresh.wait(_PATIENCE)
         self._asked.set()
         with self._lock:
             if self._snapshot is None:
@@ -91,11 +99,13 @@ class Follower:
         while time.monotonic() - began < _ANEW_AFTER:
             if self._ended.wait(_EVERY):
                 return
+            self._asked.clear()
             if time.monotonic() - self._asked_at > _IDLE_AFTER:
-                self._asked.clear()
                 self._asked.wait()
-            reader.read()
+            while reader.read() and not self._ended.is_set():
+                pass
             self._snapshot = reader.snapshot()
+            self._fresh.set()
 
 
 class Reader:
@@ -104,7 +114,7 @@ class Reader:
     def __init__(self) -> None:
         self.tables = Tables()
         self._servers: dict[int, str] = {}
-        self._last = 0
+        self._cursor: int | None = None
         self._newest: deque[tuple[int, float]] = deque(maxlen=_REMEMBERED)
         self._xcoms: set[tuple[object, ...]] = set()
         self._xcoms_since = 0.0
@@ -116,21 +126,22 @@ class Reader:
     def read(self) -> bool:
         """Read the next portion; return whether there may be more."""
         self._servers = stored.servers()
-        found = stored.after(self._begin(), self._servers)
+        found = stored.after(self._begin() if self._cursor is None else self._cursor, self._servers)
         known = {number for number, _ in self._newest}
         new = [each for each in found if each.number not in known]
         add(self.tables, new)
         self._newest.extend((each.number, each.at) for each in new)
-        self._last = max((each.number for each in found), default=self._last)
-        if len(found) == stored.PORTION and new:
+        self._cursor = found[-1].number if len(found) == stored.PORTION else None
+        if self._cursor is not None:
             return True
         self._read_xcoms()
         return False
 
     def _begin(self) -> int:
-        """Return the id after which is read: some of the newest events again, for others may have come between them."""
+        """Return the id after which is read: the newest events again, for others may have come between them."""
         recent = time.time() - _LATE_SECONDS
-        return min((number for number, at in self._newest if at > recent), default=self._last + 1) - 1
+        first = self._newest[0][0] - 1 if self._newest else 0
+        return max((number for number, at in self._newest if at <= recent), default=first)
 
     def _read_xcoms(self) -> None:
         for each in stored.failed_since(self._xcoms_since):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.report import health
 from lakekeeper_provider.report.health import Record
 
@@ -52,11 +53,11 @@ class Stored:
         text = str(self.extra.get("tables") or "[]")
         try:
             records = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         for record in records if isinstance(records, list) else ():
             if isinstance(record, dict) and isinstance(record.get("table"), str):
-                yield Observation(self, encodable(record) if _SURROGATE in text.lower() else record)
+                yield Observation(self, sound(encodable(record) if _SURROGATE in text.lower() else record))
 
 
 @dataclass(frozen=True)
@@ -103,5 +104,5 @@ def encodable(value: Any) -> Any:
 
 
 def number(value: Any) -> float:
-    """Return a number of JSON; 0 for anything else."""
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    """Return a figure of a sound record; 0 if it has none."""
+    return 0 if value is None else float(value)

@@ -12,11 +12,11 @@ _ROUTE = "lakekeeper"
 
 
 def _has_pages() -> bool:
-    """Tell whether this Airflow takes views of plugins (3.1 and newer), and serves them from this process."""
+    """Tell whether this Airflow shows views of plugins to those who have logged in, which 3.1.0 did not."""
     from airflow import __version__
+    from packaging.version import Version
 
-    major, minor = (int(part) for part in __version__.split(".")[:2])
-    return (major, minor) >= (3, 1)
+    return Version(__version__) >= Version("3.1.1")
 
 
 class _AppOnDemand:

@@ -13,14 +13,17 @@ _NUMBERS = (
     *("flagged", "flagged_files", "flagged_bytes", "target_files"),
     *("held_bytes", "held_runs", "freed_bytes", "trashed_bytes"),
 )
+#: Above it, not each whole number is one of floating point.
+_MOST = 2**53
 _COUNTS = ("outcomes", "warning_codes", "skipped", "rewritten")
+_FIGURE = (int, float)
 _OF_UNIT: Mapping[str, type | tuple[type, ...]] = {
-    **{"unit": dict, "files": (int, float), "bytes": (int, float)},
+    **{"unit": dict, "files": _FIGURE, "bytes": _FIGURE},
     **{"outcome": str, "code": str, "reason": str},
 }
 _OF_WRITER: Mapping[str, type | tuple[type, ...]] = {
     **{"owner": str, "pattern": str, "newest": str},
-    **{"files": (int, float), "bytes": (int, float)},
+    **{"files": _FIGURE, "bytes": _FIGURE},
 }
 
 
@@ -45,7 +48,9 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return value if -_MOST < value < _MOST else None  # also none that is no number, or infinite
 
 
 def _list(value: Any) -> list[Any]:
@@ -64,9 +69,13 @@ def _mappings(value: Any, known: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _typed(value: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return all keys that are known; None for one that is missing, or of another type."""
-    return {
-        key: value.get(key) if isinstance(value.get(key), types) else None for key, types in known.items()
-    }
+    return {key: _of_type(value.get(key), types) for key, types in known.items()}
+
+
+def _of_type(value: Any, types: Any) -> Any:
+    if types == _FIGURE:
+        return _number(value)
+    return value if isinstance(value, types) else None
 
 
 def _open(value: Any) -> dict[str, str] | None:

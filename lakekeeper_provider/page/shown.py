@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -14,12 +14,11 @@ from lakekeeper_provider.page.figures import Figures, Row
 from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.page.observations import Observation, Source, Stored, number
-from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.page.tables import View
 
 #: So many combinations of rights are kept summed up.
 _KEPT = 8
-_LEFT = ("deferred", "failed", "changed", "quarantined")
+_LOOKED = ("done", "nothing")
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class Cache:
     """Keeps what was summed up for users of the same rights, until something new is observed."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[frozenset[str], tuple[tuple[int, int], Seen]] = OrderedDict()
+        self._kept: OrderedDict[frozenset[str], tuple[tuple[int, int, int], Seen]] = OrderedDict()
         self._lock = Lock()
 
     def seen(self, snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
         """Return what users see who may read these DAGs."""
-        state = (id(snapshot.tables), snapshot.tables.version)
+        state = (id(snapshot.tables), snapshot.tables.version, int(now // figures.DAY))
         with self._lock:
             kept = self._kept.get(dags)
             if kept is None or kept[0] != state:
@@ -53,7 +52,8 @@ class Cache:
 
 
 def _seen(snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
-    rows = [figures.row(view) for view in snapshot.tables.views(dags)]
+    with snapshot.tables.lock:
+        rows = [figures.row(view) for view in snapshot.tables.views(dags)]
     return Seen(rows, figures.figures(rows, now), _last_night(rows))
 
 
@@ -61,13 +61,13 @@ def _last_night(rows: Iterable[Row]) -> Mapping[str, Any] | None:
     """Return the newest DAG run that has compacted, and what became of its tables."""
     runs: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if row.compacted is not None:
-            source = row.compacted.source
+        if row.attempted is not None:
+            source = row.attempted.source
             runs.setdefault((source.dag_id, source.run_id), []).append(row)
     if not runs:
         return None
     (dag_id, run_id), found = max(runs.items(), key=lambda item: max(_at(row) for row in item[1]))
-    records = [row.compacted.record for row in found if row.compacted is not None]
+    records = [row.attempted.record for row in found if row.attempted is not None]
     outcomes = _outcomes(records)
     return {
         "dag_id": dag_id,
@@ -81,7 +81,7 @@ def _last_night(rows: Iterable[Row]) -> Mapping[str, Any] | None:
 
 
 def _at(row: Row) -> float:
-    return row.compacted.at if row.compacted is not None else 0.0
+    return row.attempted.at if row.attempted is not None else 0.0
 
 
 def _outcomes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
@@ -137,7 +137,7 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
 def _observed(found: Iterable[Stored]) -> list[Observation]:
     """Return what these pages of records say, as far as this version can read it."""
     seen = (each for page in found if page.is_known for each in page.observations())
-    return [replace(each, record=sound(each.record)) for each in seen]
+    return list(seen)
 
 
 def _name_of(event: int, runs: Iterable[Observation]) -> str:
@@ -166,7 +166,10 @@ def run(
     """
     seen = _observed(found)
     # A retry, or a task that was cleared, replaces what it has seen before.
-    newest = {(each.verb, each.stored.server, each.record["table"]): each for each in seen}
+    newest = {
+        (each.verb, each.stored.server, each.record["table"], each.stored.source, each.run_id): each
+        for each in seen
+    }
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
     undone = {each.record["table"] for (verb, *_), each in newest.items() if verb == ROLLBACK}
     failed = [
@@ -185,7 +188,9 @@ def run(
         "skipped": sum(state == "skipped" for *_, state in states),
         "running": sum(state in ("running", "queued", "scheduled", "deferred") for *_, state in states),
         "analysed": len(analysed),
-        "healthy": sum(not each.record.get("flagged") for each in analysed),
+        "healthy": sum(
+            each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in analysed
+        ),
         "held": sum(each.number("held_bytes") for each in compactions),
         "outcomes": _outcomes(each.record for each in compactions),
         "ended": max((each.at for each in found), default=None),

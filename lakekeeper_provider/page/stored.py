@@ -22,6 +22,8 @@ from lakekeeper_provider.report import health
 
 #: Events are read in portions: each is a query, and what it returns is held at once.
 PORTION = 2_000
+#: Names and not a pattern, which no index would serve.
+_XCOM_KEYS = tuple(f"{health.XCOM_KEY}{number}" for number in range(64))
 _EVENT = (
     AssetEvent.id,
     AssetEvent.timestamp,
@@ -102,7 +104,7 @@ def _xcoms(condition: Any) -> list[Stored]:
         XComModel.task_id,
         XComModel.map_index,
         XComModel.value,
-    ).where(XComModel.key.like(f"{health.XCOM_KEY}%"), condition)
+    ).where(XComModel.key.in_(_XCOM_KEYS), condition)
     with create_session() as session:
         rows = session.execute(query.order_by(XComModel.timestamp)).all()
     return list(_stored(rows))

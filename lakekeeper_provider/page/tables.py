@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from array import array
 from bisect import bisect_right
@@ -10,15 +11,20 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 from operator import itemgetter
+from threading import RLock
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.page.observations import Observation, Source, Stored, number
-from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.report.health import Record
+
+log = logging.getLogger(__name__)
 
 _UNKNOWN = math.nan
 #: The verbs by the letters that a track keeps of them.
+#: What is kept beside the newest observation of each verb: the newest compaction that has rewritten anything, and the
+#: newest observation that says what is held.
+SWAPPED, HELD = "swapped", "held"
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
 
 
@@ -46,18 +52,26 @@ class Newest:
     at: float
     number: int
     source: Source
+    verb: str
     run_id: str | None
     text: str
     retention: tuple[Any, Any]
 
+    def is_of_the_same_task(self, seen: Observation) -> bool:
+        """Tell whether the same task has told it of the same run, in an earlier try."""
+        if self.run_id is None or self.verb not in (COMPACT, ROLLBACK):
+            return False
+        return (self.source, self.verb, self.run_id) == (seen.stored.source, seen.verb, seen.run_id)
+
     @property
     def record(self) -> Record:
-        return sound(json.loads(self.text))
+        record: Record = json.loads(self.text)
+        return record
 
 
 @dataclass
 class Track:
-    """What the jobs of one DAG have seen of a table, oldest first: of each job six numbers.
+    """What the jobs of one DAG have seen of a table, oldest first: of each job seven numbers.
 
     The sizes are those of the table after a job that has looked at all partitions (a capital letter), else by how much
     the job has changed them.
@@ -69,10 +83,17 @@ class Track:
     files: array[float] = field(default_factory=lambda: array("d"))
     bytes: array[float] = field(default_factory=lambda: array("d"))
     small: array[float] = field(default_factory=lambda: array("d"))
+    removed: array[float] = field(default_factory=lambda: array("d"))
     newest: dict[str, Newest] = field(default_factory=dict)
 
     def add(self, seen: Observation) -> None:
-        """Add an observation. It may be older than the last one: clocks of several machines date them."""
+        """Add an observation. It may be older than the last one: clocks of several machines date them.
+
+        A retry reports again what the try before has swapped: it replaces what that has told.
+        """
+        known = self.newest.get(seen.verb)
+        if known is not None and known.is_of_the_same_task(seen):
+            self._forget(known)
         place = bisect_right(self.at, seen.stored.at)
         letter = LETTERS[seen.verb]
         self.at.insert(place, seen.stored.at)
@@ -80,17 +101,42 @@ class Track:
         self.letters.insert(place, ord(letter.upper() if _is_absolute(seen) else letter))
         for values, size in zip((self.files, self.bytes, self.small), _sizes(seen)):
             values.insert(place, size)
-        known = self.newest.get(seen.verb)
-        if known is None or known.at <= seen.stored.at:
-            self.newest[seen.verb] = _newest(seen)
+        self.removed.insert(place, -seen.change("files"))
+        for key in _keys(seen):
+            known = self.newest.get(key)
+            if known is None or known.at <= seen.stored.at:
+                self.newest[key] = _newest(seen)
+
+    def _forget(self, newest: Newest) -> None:
+        letter = LETTERS[newest.verb]
+        for place in range(len(self.at) - 1, -1, -1):
+            if self.at[place] == newest.at and chr(self.letters[place]).lower() == letter:
+                sizes = (self.files, self.bytes, self.small, self.removed)
+                for values in (self.at, self.numbers, self.letters, *sizes):
+                    del values[place]  # type: ignore[attr-defined]
+                return
+
+    def removals(self) -> Iterator[tuple[float, float]]:
+        """Yield when files were removed, and how many; a rollback brings them back, below 0."""
+        return ((at, files) for at, files in zip(self.at, self.removed) if files)
 
     def rows(self) -> Iterator[tuple[float, int, int, float, float, float]]:
-        """Yield the numbers of each job, oldest first."""
+        """Yield the numbers of each job, oldest first, without what was removed."""
         return zip(self.at, self.numbers, self.letters, self.files, self.bytes, self.small)
 
 
+def _keys(seen: Observation) -> Iterator[str]:
+    """Yield what an observation is the newest of: its verb, and what only some of them say."""
+    yield seen.verb
+    if seen.verb == COMPACT and seen.record.get("rewritten"):
+        yield SWAPPED
+    if "held_runs" in seen.record:
+        yield HELD
+
+
 def _is_absolute(seen: Observation) -> bool:
-    return seen.is_whole and "files" in seen.record
+    """Tell whether the sizes are those of the table: one that was refused, or busy, was not looked at."""
+    return seen.is_whole and "files" in seen.record and seen.number("partitions") > 0
 
 
 def _sizes(seen: Observation) -> tuple[float, float, float]:
@@ -111,7 +157,9 @@ def _newest(seen: Observation) -> Newest:
     extra = seen.stored.extra
     text = json.dumps(seen.record, separators=(",", ":"))
     retention = (extra.get("older_than"), extra.get("keep_last"))
-    return Newest(seen.stored.at, seen.stored.number, seen.stored.source, seen.run_id, text, retention)
+    return Newest(
+        seen.stored.at, seen.stored.number, seen.stored.source, seen.verb, seen.run_id, text, retention
+    )
 
 
 @dataclass(frozen=True)
@@ -123,11 +171,14 @@ class View:
     tracks: tuple[Track, ...]
 
     def newest(self, *verbs: str) -> Newest | None:
-        """Return the newest observation of these verbs; of all without any."""
-        found = [
-            each for track in self.tracks for verb, each in track.newest.items() if not verbs or verb in verbs
-        ]
+        """Return the newest observation of these verbs, or of ``SWAPPED`` or ``HELD``; of all verbs without any."""
+        wanted = verbs or tuple(LETTERS)
+        found = [track.newest[verb] for track in self.tracks for verb in wanted if verb in track.newest]
         return max(found, key=lambda each: (each.at, each.number), default=None)
+
+    def removals(self) -> Iterator[tuple[float, float]]:
+        """Yield when files were removed, and how many, of each DAG."""
+        return (each for track in self.tracks for each in track.removals())
 
     def points(self) -> Iterator[Point]:
         """Yield the table after each job, of all DAGs, oldest first."""
@@ -147,6 +198,7 @@ class Tables:
         dags: the DAGs whose jobs have observed any.
         unread: how many pages of records are of a newer version.
         since: the time of the oldest observation; infinite without any.
+        lock: held by who adds a page of records, and by who looks at a table, or at all of them.
     """
 
     def __init__(self) -> None:
@@ -154,6 +206,7 @@ class Tables:
         self.dags: set[str] = set()
         self.unread = 0
         self.since = math.inf
+        self.lock = RLock()
         self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
 
     def __len__(self) -> int:
@@ -188,10 +241,21 @@ class Tables:
 
 
 def add(tables: Tables, found: Iterable[Stored]) -> None:
-    """Add the observations of stored pages."""
+    """Add the observations of stored pages. One that cannot be read is counted, and hides no other."""
     for each in found:
-        if not each.is_known:
-            tables.unread += 1
-            continue
-        for seen in each.observations():
-            tables.add(seen)
+        with tables.lock:
+            try:
+                _add(tables, each)
+            except Exception as error:
+                tables.unread += 1
+                log.warning(
+                    "results of %s in %s are left out: %r", each.source.task_id, each.source.dag_id, error
+                )
+
+
+def _add(tables: Tables, page: Stored) -> None:
+    if not page.is_known:
+        tables.unread += 1
+        return
+    for seen in page.observations():
+        tables.add(seen)

@@ -26,6 +26,7 @@ PAGE_BYTES = 32 * 1024
 _UNITS_SHOWN, _WRITERS_SHOWN, _WARNINGS_SHOWN = 20, 5, 3
 _TEXT_SHOWN = 200
 #: What a report says of a table under the same name.
+_ALSO_ZERO = ("table", "outcome", "files", "bytes", "held_bytes", "held_runs")
 _AS_REPORTED = (
     *("rows", "backup_table", "files_per_day", "held_bytes", "held_runs", "held_since"),
     *("freed_bytes", "trashed_bytes"),
@@ -88,14 +89,15 @@ def _record(report: Report, table: Mapping[str, Any]) -> Record:
         "skipped": skipped_codes(table),
         **open_units.brief(table),
     }
-    return {
-        key: value for key, value in values.items() if value or key in ("table", "outcome", "files", "bytes")
-    }
+    return {key: value for key, value in values.items() if value or (key in _ALSO_ZERO and value is not None)}
 
 
 def _sizes(verb: str, table: Mapping[str, Any]) -> Record:
-    """Return files and bytes after the job; of a cleanup none, which counts originals and no data of the table."""
-    if verb == CLEANUP:
+    """Return files and bytes after the job.
+
+    Of a cleanup none, which counts originals and no data of the table; and none of a table that was not looked at.
+    """
+    if verb == CLEANUP or not table.get("units"):
         return {}
     before, after = table.get("before") or {}, table.get("after") or {}
     return {key: after.get(key, before.get(key)) for key in ("files", "bytes")}

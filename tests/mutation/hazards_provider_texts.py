@@ -183,6 +183,18 @@ TEXTS_OF_PROVIDER = (
         f"{_PAGES}::test_each_answer_has_a_policy_that_runs_no_program_of_a_page",
     ),
     of_provider(
+        "H48-dag",
+        "who may read any DAG reads the runs of all on the pages",
+        Remove("rights_on_the_dag"),
+        f"{_PAGES}::TestRights::test_an_airflow_that_reads_the_dag_from_the_path_only_lets_nobody_else_in",
+    ),
+    of_provider(
+        "H48-xcoms",
+        "who may read any DAG reads the reports of all tasks on the pages",
+        Remove("rights_on_the_xcoms"),
+        f"{_PAGES}::TestRights::test_an_airflow_that_reads_the_dag_from_the_path_only_lets_nobody_else_in",
+    ),
+    of_provider(
         "H48-forged",
         "the pages believe an event that was sent by REST",
         Value("events_with_a_source", "AssetEvent.id > 0"),

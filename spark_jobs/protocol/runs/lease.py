@@ -196,7 +196,7 @@ class LeaseSet:
         """
         clock, fs = self._services.clock, self._services.fs
         create_home(fs, home)
-        started, announced = clock.monotonic(), False
+        started, announced, alive = clock.monotonic(), False, False
         seen, since = highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
@@ -210,7 +210,7 @@ class LeaseSet:
                     now - since,
                 )
                 break
-            self._check_wait_limit(home, seen, now - started)
+            self._check_wait_limit(home, seen, now - started, alive=alive)
             if not announced:
                 other, limit = self._describe(home, seen), self._lease_options.wait
                 log.info("waiting for another job (%s), at most %.0f s", other, limit)
@@ -222,15 +222,20 @@ class LeaseSet:
             answered = clock.monotonic()
             # While the server does not answer, the heartbeat of a living owner waits too.
             since = answered if latest != seen else since + answered - asked  # guard: stalled_server
+            alive = alive or latest != seen
             seen = latest
         return self._create(home, seen)
 
-    def _check_wait_limit(self, home: str, seen: Seen, waited: float) -> None:
+    def _check_wait_limit(self, home: str, seen: Seen, waited: float, *, alive: bool) -> None:
+        """Raise Busy where the wait is over.
+
+        Args:
+            alive: the owner has renewed its lease, or another has come, while it was waited for.
+        """
         options = self._lease_options
         over = options.until is not None and self._services.now() >= options.until
-        # A dead owner is waited for in any case: what it has begun, a missing partition too, must not wait for a night.
-        limit = min(options.wait, options.expiry) if over else options.wait  # guard: recovery_after_deadline
-        if waited < limit:
+        # A dead owner is waited for: what it has begun, a missing partition too, must not wait for the next night.
+        if waited < options.wait and not (over and alive):  # guard: recovery_after_deadline
             return
         raise Busy(
             f"another job works in {home} ({self._describe(home, seen)}); waited {waited:.0f} s for it."

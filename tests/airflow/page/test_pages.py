@@ -9,7 +9,14 @@ import pytest
 
 from tests.airflow.page.conftest import NOW, event
 
-ANALYSED = {"table": "sales.events", "outcome": "done", "files": 1_000, "bytes": 1_000, "flagged": 4}
+ANALYSED = {
+    "table": "sales.events",
+    "outcome": "done",
+    "files": 1_000,
+    "bytes": 1_000,
+    "flagged": 4,
+    "partitions": 9,
+}
 ANALYSED |= {"flagged_files": 900, "flagged_units": [{"unit": {"date": "a"}, "files": 9, "bytes": 90}]}
 REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
 COMPACTED = {"table": "sales.events", "outcome": "partial", "rewritten": REWRITTEN, "held_runs": 1}
@@ -87,6 +94,14 @@ def test_the_page_of_a_run_says_what_was_left_and_why(client, recorded):
     assert "late" in shown
 
 
+@pytest.mark.parametrize("index", ["-1", "{MAP_INDEX}", ""])
+def test_the_tab_of_a_task_that_is_not_mapped(client, recorded, index):
+    """Airflow's UI sends its placeholder where there is no index."""
+    recorded(*night())
+    run = "dag_id=nightly&run_id=scheduled__1&task_id=compact"
+    assert "600 &rarr; 6" in client("admin").get(f"/lakekeeper/task?{run}&map_index={index}").text
+
+
 def test_the_tab_of_a_task_shows_its_report_or_that_there_is_none(client, recorded):
     recorded(*night())
     asked = client("admin")
@@ -117,13 +132,35 @@ class TestRights:
         asked.cookies.set("_token", "forged")
         assert asked.get(path).status_code == 403
 
-    @pytest.mark.parametrize("path", PAGES[1:])
+    @pytest.mark.parametrize("path", PAGES[2:])
     @pytest.mark.parametrize("user", ["team_b", "nobody"])
     def test_who_may_not_read_the_dag_gets_nothing_by_the_address(self, client, recorded, path, user):
         recorded(*night())
         page = client(user).get(path)
         assert page.status_code == 403
         assert "sales.events" not in page.text
+
+    @pytest.mark.parametrize("path", PAGES[2:])
+    def test_an_airflow_that_reads_the_dag_from_the_path_only_lets_nobody_else_in(
+        self, client, recorded, monkeypatch, path
+    ):
+        """3.1.0 to 3.1.7 ask whether any DAG may be read, where the address has it as a parameter."""
+        from airflow.api_fastapi.auth.managers.models import resource_details
+        from airflow.api_fastapi.core_api import security
+
+        def without_id(id=None, **others):  # noqa: A002 - the name of the argument
+            return resource_details.DagDetails(id=None, **others)
+
+        recorded(*night())
+        monkeypatch.setattr(security, "DagDetails", without_id)
+        assert client("team_b").get(path).status_code == 403
+        assert client("reader").get(path).status_code == 200
+
+    @pytest.mark.parametrize("name", ["sales.events", "sales.none"])
+    def test_the_address_does_not_tell_which_tables_there_are(self, client, recorded, name):
+        recorded(*night())
+        page = client("team_b").get(f"{TABLE}{name}")
+        assert (page.status_code, "No job has looked at this table" in page.text) == (404, True)
 
     def test_the_list_has_the_tables_of_readable_dags_only(self, client, recorded):
         recorded(*night(), event({**ANALYSED, "table": "secret.b"}, dag_id="team_b"))

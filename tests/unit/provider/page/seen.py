@@ -27,7 +27,7 @@ def stored(
 
 
 def record(name: str = "sales.events", **more: Any) -> dict[str, Any]:
-    return {"table": name, "outcome": "done", **more}
+    return {"table": name, "outcome": "done", "partitions": 1, **more}
 
 
 def tables_of(*pages: Stored) -> Tables:

@@ -38,6 +38,42 @@ def test_a_rollback_by_another_dag_is_counted_on_what_the_first_dag_has_seen():
     assert (row.files, row.bytes, row.small) == (1_000, 5_000, 900)
 
 
+@pytest.mark.parametrize("outcome", ["busy", "refused", "failed"])
+@pytest.mark.parametrize("verb", ["analyze", "compact"])
+def test_a_job_that_has_not_looked_at_a_table_changes_no_figure(verb, outcome):
+    held = {**ANALYSED, "held_bytes": 10, "held_runs": 2}
+    nothing = {"table": "sales.events", "outcome": outcome, "files": 0, "bytes": 0}
+    row = row_of(stored(held), stored(nothing, verb=verb, whole=True, at=NOW + 60, number=2))
+    assert (row.files, row.small, sum(row.removed.values())) == (1_000, 900, 0)
+    assert (row.held_bytes, row.held_runs, row.outcome) == (10, 2, outcome)
+
+
+def test_a_retry_replaces_what_the_try_before_has_told():
+    """It reports again what that try has swapped."""
+    first = {**REWRITTEN, "files_before": 200, "files_after": 2}
+    row = row_of(
+        stored(ANALYSED),
+        stored(record(rewritten=first), verb="compact", at=NOW + 60, number=0, run_id="r1"),
+        stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 120, number=3, run_id="r1"),
+    )
+    assert (row.files, row.small, sum(row.removed.values())) == (406, 300, 594)
+
+
+def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
+    back = {"files_before": 6, "files_after": 600, "bytes_before": 2_800, "bytes_after": 3_000}
+    done = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1")
+    nothing = stored(record(outcomes={"deferred": 3}), verb="compact", at=NOW + 90, number=3, run_id="r2")
+    assert row_of(stored(ANALYSED), done, nothing).undoable.run_id == "r1"
+    undone = row_of(
+        stored(ANALYSED),
+        done,
+        nothing,
+        stored(record(rewritten=back), verb="rollback", at=NOW + 99, number=4),
+    )
+    assert undone.undoable is None
+    assert sum(undone.removed.values()) == 0
+
+
 def test_what_no_analysis_has_counted_is_not_known():
     row = row_of(stored(record(rewritten=REWRITTEN), verb="compact"))
     assert (row.files, row.bytes, row.small, row.average) == (None, None, None, None)
@@ -104,6 +140,7 @@ def test_what_is_no_record_is_left_out(text):
 @pytest.mark.parametrize(
     "odd",
     [
+        {"files": 10**400, "bytes": 1e999, "flagged": -1e999, "held_runs": 2**60},
         {"files": "many", "bytes": None},
         {"files": True, "bytes": [1], "rewritten": 7, "outcomes": "x", "warning_codes": [1], "skipped": 0},
         {"held_since": "yesterday", "held_runs": "2", "open": "long", "reason": 3},
