@@ -20,6 +20,8 @@ from sqlalchemy import select
 from lakekeeper_provider.page.observations import Source, Stored, encodable
 from lakekeeper_provider.report import health
 
+#: The names of mapped task instances; the attribute of the model is a private one.
+_NAMES = TaskInstance.__table__.c.rendered_map_index
 #: Events are read in portions: each is a query, and what it returns is held at once.
 PORTION = 2_000
 #: Names and not a pattern, which no index would serve.
@@ -132,9 +134,9 @@ def _value(value: Any) -> Any:
 
 def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | None]]:
     """Return task, map index, name and state of each task instance of a DAG run."""
-    query = select(
-        TaskInstance.task_id, TaskInstance.map_index, TaskInstance._rendered_map_index, TaskInstance.state
-    ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
+    query = select(TaskInstance.task_id, TaskInstance.map_index, _NAMES, TaskInstance.state).where(
+        TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id
+    )
     with create_session() as session:
         rows = session.execute(query).all()
     return [(task, index, name, state) for task, index, name, state in rows]

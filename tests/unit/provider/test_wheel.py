@@ -87,10 +87,10 @@ def test_the_provider_requires_the_jobs_of_its_own_version(metadata, wheels):
     assert all(f"-{metadata['Version']}-" in wheel.name for wheel in wheels)
 
 
-def test_the_command_needs_two_packages_and_no_airflow(alone):
+def test_the_command_needs_three_packages_and_no_airflow(alone):
     [found] = alone.glob("lakekeeper_hive_jobs-*.dist-info/METADATA")
     required = Parser().parsestr(found.read_text()).get_all("Requires-Dist")
-    assert sorted(re.split(r"[>=<]", line)[0] for line in required) == ["argcomplete", "pyyaml"]
+    assert sorted(re.split(r"[>=<]", line)[0] for line in required) == ["argcomplete", "jinja2", "pyyaml"]
     program = (
         "import sys; sys.modules['airflow'] = None; "
         "from lakekeeper_provider.shell import cli; cli.main(['generate-config', '-o', '-'])"
