@@ -53,7 +53,7 @@ async def with_policy(request: Request, call_next: Any) -> Response:
     response: Response = await call_next(request)
     for name, value in _HEADERS.items():
         if name != "Cache-Control" or "/static/" not in request.url.path:
-            response.headers[name] = value  # guard: policy_on_each_answer
+            response.headers[name] = value
     return response
 
 
@@ -103,7 +103,7 @@ def one_table(request: Request, user: User) -> str:
 def one_run(user: User, dag_id: str, run_id: str) -> str:
     """Return what one DAG run has done."""
     # Airflow before 3.1.8 reads the DAG from the path only, and would ask whether any DAG may be read.
-    access.require(user, dag_id, DagAccessEntity.TASK_INSTANCE)  # guard: rights_on_the_dag
+    access.require(user, dag_id, DagAccessEntity.TASK_INSTANCE)
     run_id = _run_id(dag_id, run_id)
     snapshot = follower.snapshot()
     found = stored.of_run(dag_id, run_id, stored.servers())
@@ -120,7 +120,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
 )
 def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str = "") -> str:
     """Return the report of one task instance; Airflow's UI sends no index of a task that is not mapped."""
-    access.require(user, dag_id, DagAccessEntity.XCOM)  # guard: rights_on_the_xcoms
+    access.require(user, dag_id, DagAccessEntity.XCOM)
     index = int(map_index) if map_index.isascii() and map_index.isdigit() else -1
     run_id = _run_id(dag_id, run_id)
     found = [

@@ -21,7 +21,7 @@ from lakekeeper_provider.page.observations import Source, Stored, encodable
 from lakekeeper_provider.report import health
 
 #: The names of mapped task instances; the attribute of the model is a private one.
-_NAMES = TaskInstance.__table__.c.rendered_map_index
+_NAMES: Any = TaskInstance.__table__.c.rendered_map_index
 #: Events are read in portions: each is a query, and what it returns is held at once.
 PORTION = 2_000
 #: Names and not a pattern, which no index would serve.
@@ -78,7 +78,7 @@ def failed_since(at: float) -> list[Stored]:
 def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> list[Stored]:
     if not known:
         return []
-    of_a_task = AssetEvent.source_dag_id.is_not(None)  # guard: events_with_a_source
+    of_a_task = AssetEvent.source_dag_id.is_not(None)
     query = select(*_EVENT).where(AssetEvent.asset_id.in_(known), of_a_task, condition)
     with create_session() as session:
         rows = session.execute(query.order_by(order).limit(limit)).all()
@@ -138,5 +138,5 @@ def states(dag_id: str, run_id: str) -> list[tuple[str, int, str | None, str | N
         TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id
     )
     with create_session() as session:
-        rows = session.execute(query).all()
-    return [(task, index, name, state) for task, index, name, state in rows]
+        rows: Any = session.execute(query).all()
+    return [(str(task), int(index), name, state) for task, index, name, state in rows]

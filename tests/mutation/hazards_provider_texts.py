@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import of_provider
-from tests.mutation.operators import Condition, Remove, Rewrite, Value
+from tests.mutation.operators import Condition, Rewrite, Value
 
 _UNIT = "tests/unit/provider"
 _LINE = f"{_UNIT}/test_report_line.py"
@@ -11,7 +11,6 @@ _RESULT = f"{_UNIT}/test_process_failure.py"
 _TEXTS = f"{_UNIT}/test_hostile_texts.py"
 _REPORT = f"{_UNIT}/test_report.py"
 _REFRESH = f"{_UNIT}/test_refresh.py"
-_PAGES = "tests/airflow/page/test_pages.py"
 _STATEMENT = f"{_TEXTS}::test_a_statement_for_another_engine_has_the_name_as_a_name_or_is_not_made"
 
 #: Texts of tables in logs, templates, URIs, links, metrics and SQL.
@@ -175,29 +174,5 @@ TEXTS_OF_PROVIDER = (
         "a text of a table ends the data of a page's script",
         Value("data_is_no_markup", "text"),
         f"{_UNIT}/page/test_rendering.py::test_data_of_a_script_is_no_markup",
-    ),
-    of_provider(
-        "H48-policy",
-        "a browser runs what an attacker has got onto a page",
-        Remove("policy_on_each_answer"),
-        f"{_PAGES}::test_each_answer_has_a_policy_that_runs_no_program_of_a_page",
-    ),
-    of_provider(
-        "H48-dag",
-        "who may read any DAG reads the runs of all on the pages",
-        Remove("rights_on_the_dag"),
-        f"{_PAGES}::TestRights::test_an_airflow_that_reads_the_dag_from_the_path_only_lets_nobody_else_in",
-    ),
-    of_provider(
-        "H48-xcoms",
-        "who may read any DAG reads the reports of all tasks on the pages",
-        Remove("rights_on_the_xcoms"),
-        f"{_PAGES}::TestRights::test_an_airflow_that_reads_the_dag_from_the_path_only_lets_nobody_else_in",
-    ),
-    of_provider(
-        "H48-forged",
-        "the pages believe an event that was sent by REST",
-        Value("events_with_a_source", "AssetEvent.id > 0"),
-        f"{_PAGES}::TestRights::test_an_event_without_a_task_is_not_believed",
     ),
 )

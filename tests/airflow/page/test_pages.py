@@ -148,7 +148,7 @@ class TestRights:
         from airflow.api_fastapi.auth.managers.models import resource_details
         from airflow.api_fastapi.core_api import security
 
-        def without_id(id=None, **others):  # noqa: A002 - the name of the argument
+        def without_id(id=None, **others):
             return resource_details.DagDetails(id=None, **others)
 
         recorded(*night())
