@@ -102,10 +102,13 @@ class Track:
         for values, size in zip((self.files, self.bytes, self.small), _sizes(seen)):
             values.insert(place, size)
         self.removed.insert(place, -seen.change("files"))
-        for key in _keys(seen):
-            known = self.newest.get(key)
-            if known is None or known.at <= seen.stored.at:
-                self.newest[key] = _newest(seen)
+        newer = [key for key in _keys(seen) if self._is_newest(key, seen.stored.at)]
+        if newer:
+            self.newest.update(dict.fromkeys(newer, _newest(seen)))
+
+    def _is_newest(self, key: str, at: float) -> bool:
+        known = self.newest.get(key)
+        return known is None or known.at <= at
 
     def _forget(self, newest: Newest) -> None:
         letter = LETTERS[newest.verb]

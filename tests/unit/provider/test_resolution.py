@@ -42,4 +42,5 @@ def test_the_provider_brings_no_full_pyspark(wheel: Path, python: str, resolutio
 @pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
 @pytest.mark.parametrize("python", ["3.9", *(pythons.dotted(version) for version in pythons.VERSIONS)])
 def test_the_shell_needs_four_packages(wheel: Path, python: str, resolution: str) -> None:
-    assert set(_resolved(paths.JOBS_PACKAGE, wheel, python, resolution)) == {"argcomplete", "jinja2", "markupsafe", "pyyaml"}
+    needed = set(_resolved(paths.JOBS_PACKAGE, wheel, python, resolution))
+    assert needed == {"argcomplete", "jinja2", "markupsafe", "pyyaml"}
