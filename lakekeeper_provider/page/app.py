@@ -6,11 +6,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.core_api.security import requires_access_dag
-from airflow.configuration import conf
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
@@ -19,9 +17,9 @@ from lakekeeper_provider.page import access, on_demand, shown, stored
 from lakekeeper_provider.page.access import User
 from lakekeeper_provider.page.follower import Follower, Snapshot
 from lakekeeper_provider.page.listing import Wanted
+from lakekeeper_provider.page.plugin import PREFIX, base
 from lakekeeper_provider.report.html.rendering import STATIC, environment
 
-PREFIX = "/lakekeeper"
 #: The page of a table reads so many events.
 _RUNS_SHOWN = 200
 #: Only scripts and styles of this app run, and only Airflow shows it in a frame.
@@ -40,11 +38,6 @@ app = FastAPI(title="Lakekeeper", docs_url=None, redoc_url=None, openapi_url=Non
 follower = Follower()
 _templates = environment(Path(__file__).parent / "templates")
 _cache = shown.Cache()
-
-
-def base() -> str:
-    """Return the path below which Airflow's own pages are; empty if it is the root."""
-    return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
 
 
 @app.middleware("http")
@@ -71,7 +64,7 @@ def list_of_tables(request: Request, user: User) -> str:
     dags = access.readable(user, list(snapshot.tables.dags))
     seen = _cache.seen(snapshot, dags, time.time())
     wanted = Wanted.of(request.query_params)
-    values = shown.tables(seen, wanted, time.time())
+    values = shown.tables(seen, wanted)
     return _page("tables.html", {**values, **_of(snapshot, user)})
 
 

@@ -28,8 +28,7 @@ class Row:
 
     Args:
         small: the files of partitions that are worth a compaction
-        compacted: the newest compaction that has rewritten anything
-        undoable: the same, unless it was rolled back
+        undoable: the newest compaction that has rewritten anything; None if it was rolled back
         attempted: the newest compaction, whatever became of it
         codes: of its warnings and refusals, with how often
         held_until: when a cleanup may delete the oldest originals, in seconds since the epoch
@@ -40,7 +39,6 @@ class Row:
 
     server: str
     name: str
-    dag_id: str
     files: float | None
     bytes: float | None
     small: float | None
@@ -50,7 +48,6 @@ class Row:
     reason: str | None
     at: float
     last: Newest
-    compacted: Newest | None
     undoable: Newest | None
     attempted: Newest | None
     codes: dict[str, int]
@@ -81,8 +78,7 @@ def row(view: View) -> Row:
     """Return the row of a table."""
     last = view.newest()
     assert last is not None  # noqa: S101 - a view has a track, and a track an observation
-    analysed, compacted, cleaned = (view.newest(verb) for verb in (ANALYZE, COMPACT, CLEANUP))
-    looked = max(filter(None, (analysed, compacted)), key=lambda each: each.at, default=last)
+    looked = view.newest(ANALYZE, COMPACT) or last
     record, found = last.record, looked.record
     points = list(view.points())
     now = points[-1]
@@ -90,7 +86,6 @@ def row(view: View) -> Row:
     return Row(
         server=view.server,
         name=view.name,
-        dag_id=last.source.dag_id,
         files=_known(now.files),
         bytes=_known(now.bytes),
         small=_known(now.small),
@@ -100,14 +95,13 @@ def row(view: View) -> Row:
         reason=record.get("reason"),
         at=last.at,
         last=last,
-        compacted=view.newest(SWAPPED),
         undoable=_undoable(view),
-        attempted=compacted,
+        attempted=view.newest(COMPACT),
         codes=_codes(record, found),
         held_bytes=number(held.get("held_bytes")),
         held_runs=int(number(held.get("held_runs"))),
         held_since=held.get("held_since"),
-        held_until=_until(held.get("held_since"), cleaned),
+        held_until=_until(held.get("held_since"), view.newest(CLEANUP)),
         open_since=_open_since(found),
         spark=_thinned([point.files for point in points if point.files == point.files]),
         removed=_removed(view),

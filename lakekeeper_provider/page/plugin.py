@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import urlsplit
 
+from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
 
 PREFIX = "/lakekeeper"
@@ -34,12 +36,13 @@ def _app() -> Any:
     return app
 
 
+def base() -> str:
+    """Return the path below which Airflow's own pages are; empty if it is the root."""
+    return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
+
+
 def _views() -> list[dict[str, Any]]:
-    from urllib.parse import urlsplit
-
-    from airflow.configuration import conf
-
-    root = f"{urlsplit(conf.get('api', 'base_url', fallback='') or '').path.rstrip('/')}{PREFIX}"
+    root = f"{base()}{PREFIX}"
     icons = {"icon": f"{root}/static/icon.svg", "icon_dark_mode": f"{root}/static/icon-dark.svg"}
     task = "dag_id={DAG_ID}&run_id={RUN_ID}&task_id={TASK_ID}&map_index={MAP_INDEX}"
     return [

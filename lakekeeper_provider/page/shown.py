@@ -92,7 +92,7 @@ def _outcomes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return found
 
 
-def tables(seen: Seen, wanted: Wanted, now: float) -> dict[str, Any]:
+def tables(seen: Seen, wanted: Wanted) -> dict[str, Any]:
     """Return the values of the list of tables."""
     return {
         "listing": listing.listing(seen.rows, wanted),
@@ -102,7 +102,6 @@ def tables(seen: Seen, wanted: Wanted, now: float) -> dict[str, Any]:
         "databases": sorted({row.database for row in seen.rows}),
         "outcomes": sorted({row.outcome for row in seen.rows}),
         "codes": sorted({code for row in seen.rows for code in row.codes}),
-        "now": now,
     }
 
 
@@ -118,8 +117,8 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
         if seen.record["table"] == view.name and seen.stored.server == view.server
     ]
     points = [point for point in view.points() if point.files == point.files]
-    analysed, compacted = view.newest(ANALYZE), view.newest(COMPACT)
-    looked = max(filter(None, (analysed, compacted)), key=lambda each: each.at, default=None)
+    analysed, looked = view.newest(ANALYZE), view.newest(ANALYZE, COMPACT)
+    names = {seen.stored.number: seen.run_id or "" for seen in runs}
     return {
         "row": figures.row(view),
         "looked": looked.record if looked else {},
@@ -129,19 +128,14 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
             "at": [round(point.at) for point in points],
             "files": [point.files for point in points],
             "bytes": [point.bytes for point in points],
-            "marks": [[point.letter, _name_of(point.number, runs)] for point in points],
+            "marks": [[point.letter, names.get(point.number, "")] for point in points],
         },
     }
 
 
 def _observed(found: Iterable[Stored]) -> list[Observation]:
     """Return what these pages of records say, as far as this version can read it."""
-    seen = (each for page in found if page.is_known for each in page.observations())
-    return list(seen)
-
-
-def _name_of(event: int, runs: Iterable[Observation]) -> str:
-    return next((seen.run_id or "" for seen in runs if seen.stored.number == event), "")
+    return [each for page in found if page.is_known for each in page.observations()]
 
 
 def _run(seen: Observation) -> dict[str, Any]:
@@ -152,7 +146,6 @@ def _run(seen: Observation) -> dict[str, Any]:
         "source": seen.stored.source,
         "server": seen.stored.server,
         "record": seen.record,
-        "report": seen.stored.extra.get("report"),
     }
 
 
@@ -211,5 +204,4 @@ def task(dag_id: str, run_id: str, task_id: str, map_index: int, found: Sequence
         "extra": last.extra if last else {},
         "records": [seen.record for seen in _observed(pages)],
         "at": last.at if last else None,
-        "known": last is None or last.is_known,
     }
