@@ -33,6 +33,8 @@ for name in ("events", "orders"):
     spark.sql(f"MSCK REPAIR TABLE sales.{name}")
 """
 SHORTER = {'"22:00"': '"00:00"', '"05:00"': '"24:00"', "trigger_small_files=10000": "trigger_small_files=10"}
+#: The configuration of a cluster has a trash; Hadoop's default has none, and the doctor says so.
+CORE_SITE = "<configuration><property><name>fs.trash.interval</name><value>1440</value></property></configuration>"
 #: The states of the tasks after each example, in the order in which they are run.
 STATES: dict[str, dict[str, str]] = {
     "analyze": {"analyze": "success"},
@@ -55,6 +57,13 @@ def tables(spark_environ: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
+@pytest.fixture
+def cluster(real_spark: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """A real spark-submit with the configuration of a cluster."""
+    (tmp_path / "core-site.xml").write_text(CORE_SITE)
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+
+
 def files(tables: Path) -> dict[str, int]:
     return {name: len(list((tables / name).glob("d=*/*.parquet"))) for name in ("events", "orders")}
 
@@ -68,7 +77,7 @@ def test_each_page_has_an_example_here() -> None:
 def test_an_example_runs(
     airflow_db: Path,
     tables: Path,
-    real_spark: None,  # noqa: F811
+    cluster: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
