@@ -34,7 +34,9 @@ for name in ("events", "orders"):
 """
 SHORTER = {'"22:00"': '"00:00"', '"05:00"': '"24:00"', "trigger_small_files=10000": "trigger_small_files=10"}
 #: The configuration of a cluster has a trash; Hadoop's default has none, and the doctor says so.
-CORE_SITE = "<configuration><property><name>fs.trash.interval</name><value>1440</value></property></configuration>"
+CORE_SITE = (
+    "<configuration><property><name>fs.trash.interval</name><value>1440</value></property></configuration>"
+)
 #: The states of the tasks after each example, in the order in which they are run.
 STATES: dict[str, dict[str, str]] = {
     "analyze": {"analyze": "success"},
@@ -75,12 +77,7 @@ def test_each_page_has_an_example_here() -> None:
 
 @pytest.mark.parametrize("name", STATES)
 def test_an_example_runs(
-    airflow_db: Path,
-    tables: Path,
-    cluster: None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
+    airflow_db: Path, tables: Path, cluster: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (block,) = (block for block in DAGS if block.page == f"docs/operators/{name}.md")
     source = block.text
