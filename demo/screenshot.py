@@ -86,10 +86,17 @@ FORM = Screenshot(
 #: What the pages look like, beside the code that says what is on them.
 _PAGES = (
     "lakekeeper_provider/page/figures.py",
+    "lakekeeper_provider/page/listing.py",
+    "lakekeeper_provider/page/night.py",
+    "lakekeeper_provider/page/records.py",
     "lakekeeper_provider/page/shown.py",
+    "lakekeeper_provider/page/tables.py",
+    "lakekeeper_provider/page/trends.py",
     "lakekeeper_provider/report/html/rendering.py",
     "lakekeeper_provider/report/html/static/lakekeeper.css",
     "lakekeeper_provider/report/html/static/page.js",
+    "lakekeeper_provider/report/html/static/theme.js",
+    "lakekeeper_provider/report/html/templates/layout.html",
 )
 _TEMPLATES = "lakekeeper_provider/page/templates"
 TABLES = Screenshot(

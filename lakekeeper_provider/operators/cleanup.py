@@ -74,4 +74,6 @@ class CleanupOperator(WritingOperator):
     def told(self, settings: Config) -> dict[str, Any]:
         """Return what the events say of this job: the retention tells until when originals are kept."""
         given = {**settings.settings, **self.arguments()}
-        return {"whole": False, **{key: given.get(key) for key in ("older_than", "keep_last")}}
+        retention = {key: given.get(key) for key in ("older_than", "keep_last")}
+        # One that deletes nothing does not tell how long originals are kept.
+        return {"whole": False, **({} if given.get("dry_run") else retention)}

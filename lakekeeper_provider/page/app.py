@@ -65,7 +65,9 @@ def list_of_tables(request: Request, user: User) -> str:
     seen = _cache.seen(snapshot, dags, time.time())
     wanted = Wanted.of(request.query_params)
     values = shown.tables(seen, wanted)
-    return _page("tables.html", {**values, **_of(snapshot, user)})
+    if not seen.rows:
+        values["acts"] = on_demand.acts(user)
+    return _page("tables.html", {**values, **_of(snapshot)})
 
 
 @app.get("/table", response_class=HTMLResponse)
@@ -82,10 +84,12 @@ def one_table(request: Request, user: User) -> str:
     if view is None:
         raise HTTPException(404, "No job has looked at this table")
     with snapshot.tables.lock:
-        numbers = [point.number for point in view.points() if point.number][-_RUNS_SHOWN:]
-        found = stored.numbered(numbers, snapshot.servers)
+        numbers = [point.number for point in view.points()][-_RUNS_SHOWN:]
+        found = stored.numbered([each for each in numbers if each], snapshot.servers)
+        if 0 in numbers:
+            found = sorted([*found, *stored.failed_of(permitted)], key=lambda each: each.at)
         values = shown.table(view, found)
-    return _page("table.html", {**values, **_of(snapshot, user)})
+    return _page("table.html", {**values, **_of(snapshot), "acts": on_demand.acts(user)})
 
 
 @app.get(
@@ -103,7 +107,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     states = stored.states(dag_id, run_id)
     if not states and not found:
         raise HTTPException(404, "There is no such DAG run")
-    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot, user)})
+    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot)})
 
 
 @app.get(
@@ -122,7 +126,7 @@ def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str 
         if (each.source.task_id, each.source.map_index) == (task_id, index)
     ]
     values = shown.task(dag_id, run_id, task_id, index, found)
-    return _page("task.html", {**values, **_of(None, user)})
+    return _page("task.html", {**values, **_of(None)})
 
 
 app.mount("/static", StaticFiles(directory=STATIC), name="static")
@@ -133,8 +137,8 @@ def _run_id(dag_id: str, run_id: str) -> str:
     return run_id if stored.states(dag_id, run_id) else run_id.replace(" ", "+")
 
 
-def _of(snapshot: Snapshot | None, user: Any) -> dict[str, Any]:
-    """Return what each page has: where things are, how old the data is, and what the user may trigger."""
+def _of(snapshot: Snapshot | None) -> dict[str, Any]:
+    """Return what each page has: how old the data is, and since when it is known."""
     read: dict[str, Any] = {"complete": True, "read_at": None, "since": None, "unread": 0}
     if snapshot is not None:
         tables = snapshot.tables
@@ -145,7 +149,7 @@ def _of(snapshot: Snapshot | None, user: Any) -> dict[str, Any]:
             "since": since,
             "unread": tables.unread,
         }
-    return {**read, "acts": on_demand.acts(user)}
+    return read
 
 
 def _page(name: str, values: Mapping[str, Any]) -> str:

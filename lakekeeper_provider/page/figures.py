@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import seconds
-from lakekeeper_provider.page.observations import number
-from lakekeeper_provider.page.tables import HELD, SWAPPED, Newest, View
-
-DAY = 86_400
-#: For so many days figures are summed up and shown.
-DAYS = 30
-#: The pace is that of so many days.
-_PACE_DAYS = 7
-#: A sparkline has at most so many points.
-SPARK = 40
+from lakekeeper_provider.page.records import number
+from lakekeeper_provider.page.tables import HELD, RETENTION, SWAPPED, Newest, Point, View
+from lakekeeper_provider.page.trends import Trends, thinned
+from lakekeeper_provider.report.backlog import Backlog
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A table in the list. A figure that is not known is None.
 
     Args:
         small: the files of partitions that are worth a compaction
         undoable: the newest compaction that has rewritten anything; None if it was rolled back
-        attempted: the newest compaction, whatever became of it
         codes: of its warnings and refusals, with how often
         held_until: when a cleanup may delete the oldest originals, in seconds since the epoch
         spark: files over time
-        removed: files less by compactions, by day
-        history: by day, the small files at its end
     """
 
     server: str
@@ -49,7 +40,6 @@ class Row:
     at: float
     last: Newest
     undoable: Newest | None
-    attempted: Newest | None
     codes: dict[str, int]
     held_bytes: float
     held_runs: int
@@ -57,8 +47,6 @@ class Row:
     held_until: float | None
     open_since: str | None
     spark: Sequence[float]
-    removed: dict[int, float] = field(default_factory=dict)
-    history: dict[int, float] = field(default_factory=dict)
 
     @property
     def database(self) -> str:
@@ -76,11 +64,14 @@ class Row:
 
 def row(view: View) -> Row:
     """Return the row of a table."""
+    return _row(view, list(view.points()))
+
+
+def _row(view: View, points: Sequence[Point]) -> Row:
     last = view.newest()
     assert last is not None  # noqa: S101 - a view has a track, and a track an observation
     looked = view.newest(ANALYZE, COMPACT) or last
     record, found = last.record, looked.record
-    points = list(view.points())
     now = points[-1]
     held = _held(view)
     return Row(
@@ -96,16 +87,13 @@ def row(view: View) -> Row:
         at=last.at,
         last=last,
         undoable=_undoable(view),
-        attempted=view.newest(COMPACT),
         codes=_codes(record, found),
         held_bytes=number(held.get("held_bytes")),
         held_runs=int(number(held.get("held_runs"))),
         held_since=held.get("held_since"),
-        held_until=_until(held.get("held_since"), view.newest(CLEANUP)),
+        held_until=_until(held, view.newest(RETENTION)),
         open_since=_open_since(found),
-        spark=_thinned([point.files for point in points if point.files == point.files]),
-        removed=_removed(view),
-        history=_by_day((point.at, point.small) for point in points),
+        spark=array("d", thinned([point.files for point in points if point.files == point.files])),
     )
 
 
@@ -150,11 +138,11 @@ def _codes(*records: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _until(since: Any, cleaned: Newest | None) -> float | None:
-    """Return when the oldest originals are old enough for the cleanup, by the retention of the newest one."""
-    began = epoch(since)
-    older_than = cleaned.retention[0] if cleaned else None
-    if began is None or not isinstance(older_than, str):
+def _until(held: Mapping[str, Any], cleaned: Newest | None) -> float | None:
+    """Return when a cleanup like the newest one may delete the oldest originals; None if it will not, or at once."""
+    began = epoch(held.get("held_since"))
+    older_than, keep_last = cleaned.retention if cleaned else (None, None)
+    if began is None or not isinstance(older_than, str) or number(keep_last) >= number(held.get("held_runs")):
         return None
     try:
         return began + seconds(older_than)
@@ -176,21 +164,6 @@ def _open_since(record: dict[str, Any]) -> str | None:
     return min(since, default=None) or record.get("deferred_since")
 
 
-def _thinned(values: Sequence[float]) -> Sequence[float]:
-    """Return at most ``SPARK`` values, the last one among them."""
-    step = math.ceil(len(values) / SPARK)
-    return values if step <= 1 else values[::-1][::step][::-1]
-
-
-def _removed(view: View) -> dict[int, float]:
-    """Return how many files less there are by jobs, by day; a rollback brings files back."""
-    days: dict[int, float] = {}
-    for at, files in view.removals():
-        day = int(at // DAY)
-        days[day] = days.get(day, 0.0) + files
-    return days
-
-
 def _undoable(view: View) -> Newest | None:
     """Return the newest compaction that has rewritten anything; None if it was rolled back since."""
     newest, back = view.newest(SWAPPED), view.newest(ROLLBACK)
@@ -199,90 +172,60 @@ def _undoable(view: View) -> Newest | None:
     return None
 
 
-def _by_day(values: Iterable[tuple[float, float]]) -> dict[int, float]:
-    """Return the last known value of each day."""
-    return {int(at // DAY): value for at, value in values if value == value}
-
-
 @dataclass(frozen=True)
 class Figures:
     """The figures of all tables that somebody may see.
 
     Args:
-        removed: files removed in the last ``DAYS`` days
         unknown: tables of which no analysis has looked at all partitions
-        small_by_day: the small files at the end of each day of these, the oldest first
-        removed_by_day: likewise
-        nights_left: at the pace of the last week; None if it does not shrink
         held_until: when the first originals may be deleted
         open_since: since when the table that waits longest has waited, and its name
+        trends: small files and removed files by day
     """
 
     tables: int
     small: float
     unknown: int
-    removed: float
     held_bytes: float
     held_tables: int
     held_until: float | None
-    small_by_day: Sequence[float]
-    removed_by_day: Sequence[float]
-    nights_left: float | None
     open_since: tuple[str, str] | None
+    trends: Trends
+
+    @property
+    def removed(self) -> float:
+        """Return how many files were removed in all days that are shown."""
+        return sum(self.trends.removed)
+
+    @property
+    def backlog(self) -> Backlog:
+        return self.trends.backlog
 
 
-def figures(rows: Sequence[Row], now: float) -> Figures:
-    """Sum the rows up.
+def of_all(views: Iterable[View], now: float) -> tuple[list[Row], Figures]:
+    """Return the rows of tables, and their sums.
 
     Args:
         now: seconds since the epoch
     """
-    today = int(now // DAY)
-    days = range(today - DAYS + 1, today + 1)
-    removed_by_day = _sums((each.removed for each in rows), days)
-    small = sum(each.small or 0 for each in rows)
+    rows, trends = [], Trends.until(now)
+    for view in views:
+        points = list(view.points())
+        rows.append(_row(view, points))
+        trends.add(points, view.removals())
+    return rows, _figures(rows, trends)
+
+
+def _figures(rows: Sequence[Row], trends: Trends) -> Figures:
     waiting = [(each.open_since, each.name) for each in rows if each.open_since]
     until = [each.held_until for each in rows if each.held_until is not None and each.held_runs]
     return Figures(
         tables=len(rows),
-        small=small,
+        small=sum(each.small or 0 for each in rows),
         unknown=sum(each.small is None for each in rows),
-        removed=sum(removed_by_day),
         held_bytes=sum(each.held_bytes for each in rows),
         held_tables=sum(each.held_runs > 0 for each in rows),
         held_until=min(until, default=None),
-        small_by_day=_levels((each.history for each in rows), days),
-        removed_by_day=removed_by_day,
-        nights_left=_nights_left(small, removed_by_day),
         open_since=min(waiting, default=None),
+        trends=trends,
     )
-
-
-def _nights_left(small: float, removed_by_day: Sequence[float]) -> float | None:
-    nights = [each for each in removed_by_day[-_PACE_DAYS:] if each > 0]
-    return small * len(nights) / sum(nights) if nights else None
-
-
-def _sums(tables: Iterable[dict[int, float]], days: range) -> list[float]:
-    total = dict.fromkeys(days, 0.0)
-    for table in tables:
-        for day, value in table.items():
-            if day in total:
-                total[day] += value
-    return list(total.values())
-
-
-def _levels(tables: Iterable[dict[int, float]], days: range) -> list[float]:
-    """Return the sums at the end of each day: a table keeps its last value on the days without one."""
-    changes = dict.fromkeys(days, 0.0)
-    for table in tables:
-        before = 0.0
-        for day, value in table.items():
-            if day <= days[-1]:
-                changes[max(day, days[0])] += value - before
-                before = value
-    total, sums = 0.0, []
-    for day in days:
-        total += changes[day]
-        sums.append(total)
-    return sums

@@ -26,6 +26,8 @@ _FIRST_SECONDS = 0.8
 _FIRST_PORTION = 1_000
 #: Ids are given before a transaction ends. An event may appear so long after one with a higher id.
 _LATE_SECONDS = 120
+#: After so many events the thread pauses for so long, or requests would wait for Python's lock.
+_BREATH, _BREATH_SECONDS = 50, 0.001
 _REMEMBERED = 2 * stored.PORTION
 
 
@@ -126,12 +128,16 @@ class Reader:
     def read(self) -> bool:
         """Read the next portion; return whether there may be more."""
         self._servers = stored.servers()
-        found = stored.after(self._begin() if self._cursor is None else self._cursor, self._servers)
         known = {number for number, _ in self._newest}
-        new = [each for each in found if each.number not in known]
-        add(self.tables, new)
-        self._newest.extend((each.number, each.at) for each in new)
-        self._cursor = found[-1].number if len(found) == stored.PORTION else None
+        read, last = 0, self._begin() if self._cursor is None else self._cursor
+        for each in stored.after(last, self._servers):
+            read, last = read + 1, each.number
+            if last not in known:
+                add(self.tables, [each])
+                self._newest.append((last, each.at))
+            if read % _BREATH == 0:
+                time.sleep(_BREATH_SECONDS)
+        self._cursor = last if read == stored.PORTION else None
         if self._cursor is not None:
             return True
         self._read_xcoms()
@@ -159,7 +165,7 @@ def _first() -> Snapshot:
     found: list[Stored] = []
     complete = False
     while not complete and time.monotonic() - began < _FIRST_SECONDS:
-        portion = stored.before(number, servers, _FIRST_PORTION)
+        portion = list(stored.before(number, servers, _FIRST_PORTION))
         found += portion
         complete = len(portion) < _FIRST_PORTION
         number = portion[-1].number if portion else None

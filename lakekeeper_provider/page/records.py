@@ -31,8 +31,8 @@ def sound(record: Mapping[str, Any]) -> Record:
     """Return a record without what is not of its type."""
     checks: dict[str, Callable[[Any], Any]] = {
         **dict.fromkeys(_TEXTS, _text),
-        **dict.fromkeys(_NUMBERS, _number),
-        **dict.fromkeys(_COUNTS, _counts),
+        **dict.fromkeys(_NUMBERS, figure),
+        **dict.fromkeys(_COUNTS, counts),
         **dict.fromkeys(("left", "flagged_units"), lambda value: _mappings(value, _OF_UNIT)),
         "writers": lambda value: _mappings(value, _OF_WRITER),
         "warnings": lambda value: [each for each in _list(value) if isinstance(each, str)],
@@ -47,20 +47,27 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: Any) -> float | None:
+def figure(value: Any) -> float | None:
+    """Return a figure; None for what is none."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return value if -_MOST < value < _MOST else None  # also none that is no number, or infinite
+
+
+def number(value: Any) -> float:
+    """Return a figure; 0 for what is none."""
+    return figure(value) or 0
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _counts(value: Any) -> dict[str, float] | None:
+def counts(value: Any) -> dict[str, float] | None:
+    """Return the figures of a mapping; None for what is no mapping."""
     if not isinstance(value, dict):
         return None
-    return {key: each for key, each in value.items() if _number(each) is not None}
+    return {key: each for key, each in value.items() if figure(each) is not None}
 
 
 def _mappings(value: Any, known: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -74,7 +81,7 @@ def _typed(value: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]
 
 def _of_type(value: Any, types: Any) -> Any:
     if types == _FIGURE:
-        return _number(value)
+        return figure(value)
     return value if isinstance(value, types) else None
 
 

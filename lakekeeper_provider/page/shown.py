@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, COMPACT, ROLLBACK
-from lakekeeper_provider.page import figures, listing
+from lakekeeper_provider.page import figures, listing, on_demand
 from lakekeeper_provider.page.figures import Figures, Row
 from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
-from lakekeeper_provider.page.observations import Observation, Source, Stored, number
+from lakekeeper_provider.page.night import Night, last_night, outcomes
+from lakekeeper_provider.page.observations import Observation, Source, Stored
 from lakekeeper_provider.page.tables import View
+from lakekeeper_provider.page.trends import DAY
 
 #: So many combinations of rights are kept summed up.
-_KEPT = 8
+_KEPT = 4
 _LOOKED = ("done", "nothing")
 
 
@@ -27,7 +29,7 @@ class Seen:
 
     rows: Sequence[Row]
     figures: Figures
-    night: Mapping[str, Any] | None
+    night: Night | None
 
 
 class Cache:
@@ -39,7 +41,7 @@ class Cache:
 
     def seen(self, snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
         """Return what users see who may read these DAGs."""
-        state = (id(snapshot.tables), snapshot.tables.version, int(now // figures.DAY))
+        state = (id(snapshot.tables), snapshot.tables.version, int(now // DAY))
         with self._lock:
             kept = self._kept.get(dags)
             if kept is None or kept[0] != state:
@@ -53,43 +55,8 @@ class Cache:
 
 def _seen(snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
     with snapshot.tables.lock:
-        rows = [figures.row(view) for view in snapshot.tables.views(dags)]
-    return Seen(rows, figures.figures(rows, now), _last_night(rows))
-
-
-def _last_night(rows: Iterable[Row]) -> Mapping[str, Any] | None:
-    """Return the newest DAG run that has compacted, and what became of its tables."""
-    runs: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row.attempted is not None:
-            source = row.attempted.source
-            runs.setdefault((source.dag_id, source.run_id), []).append(row)
-    if not runs:
-        return None
-    (dag_id, run_id), found = max(runs.items(), key=lambda item: max(_at(row) for row in item[1]))
-    records = [row.attempted.record for row in found if row.attempted is not None]
-    outcomes = _outcomes(records)
-    return {
-        "dag_id": dag_id,
-        "run_id": run_id,
-        "at": max(map(_at, found)),
-        "tables": sum(bool(each.get("rewritten")) for each in records),
-        "compacted": outcomes["compacted"],
-        "deferred": outcomes["deferred"] + outcomes["changed"],
-        "failed": outcomes["failed"] + outcomes["quarantined"],
-    }
-
-
-def _at(row: Row) -> float:
-    return row.attempted.at if row.attempted is not None else 0.0
-
-
-def _outcomes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for record in records:
-        told = record.get("outcomes")
-        found.update({str(k): int(number(n)) for k, n in told.items()} if isinstance(told, dict) else {})
-    return found
+        views = list(snapshot.tables.views(dags))
+        return Seen(*figures.of_all(views, now), last_night(views, on_demand.dag_id()))
 
 
 def tables(seen: Seen, wanted: Wanted) -> dict[str, Any]:
@@ -112,9 +79,7 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
         found: the events that have it
     """
     runs = [
-        seen
-        for seen in _observed(found)
-        if seen.record["table"] == view.name and seen.stored.server == view.server
+        seen for seen in _observed(found) if seen.table == view.name and seen.stored.server == view.server
     ]
     points = [point for point in view.points() if point.files == point.files]
     analysed, looked = view.newest(ANALYZE), view.newest(ANALYZE, COMPACT)
@@ -160,17 +125,16 @@ def run(
     seen = _observed(found)
     # A retry, or a task that was cleared, replaces what it has seen before.
     newest = {
-        (each.verb, each.stored.server, each.record["table"], each.stored.source, each.run_id): each
-        for each in seen
+        (each.verb, each.stored.server, each.table, each.stored.source, each.run_id): each for each in seen
     }
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
-    undone = {each.record["table"] for (verb, *_), each in newest.items() if verb == ROLLBACK}
+    undone = {each.table for (verb, *_), each in newest.items() if verb == ROLLBACK}
     failed = [
         (task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")
     ]
     analysed = [each for (verb, *_), each in newest.items() if verb == ANALYZE]
-    worked = {each.record["table"] for each in compactions}
-    others = [each for each in analysed if each.record["table"] not in worked]
+    worked = {each.table for each in compactions}
+    others = [each for each in analysed if each.table not in worked]
     return {
         "dag_id": dag_id,
         "run_id": run_id,
@@ -178,6 +142,7 @@ def run(
         "left": [_run(each) for each in (*compactions, *others) if _is_left(each)],
         "undone": undone,
         "failed": failed,
+        "rollback": next((task for task, *_ in states if task.rpartition(".")[2] == ROLLBACK), None),
         "skipped": sum(state == "skipped" for *_, state in states),
         "running": sum(state in ("running", "queued", "scheduled", "deferred") for *_, state in states),
         "analysed": len(analysed),
@@ -185,7 +150,7 @@ def run(
             each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in analysed
         ),
         "held": sum(each.number("held_bytes") for each in compactions),
-        "outcomes": _outcomes(each.record for each in compactions),
+        "outcomes": outcomes(each.record for each in compactions),
         "ended": max((each.at for each in found), default=None),
     }
 

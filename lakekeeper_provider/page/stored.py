@@ -6,9 +6,10 @@ An event without a source was sent by REST: whoever may do that could say anythi
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from airflow.models.asset import AssetEvent, AssetModel
@@ -26,15 +27,11 @@ _NAMES: Any = TaskInstance.__table__.c.rendered_map_index
 PORTION = 2_000
 #: Names and not a pattern, which no index would serve.
 _XCOM_KEYS = tuple(f"{health.XCOM_KEY}{number}" for number in range(64))
+#: Columns of the table, and not of the model, whose loader would take half of the time and hold all rows at once.
+_EVENTS: Any = AssetEvent.__table__.c
 _EVENT = (
-    AssetEvent.id,
-    AssetEvent.timestamp,
-    AssetEvent.source_dag_id,
-    AssetEvent.source_run_id,
-    AssetEvent.source_task_id,
-    AssetEvent.source_map_index,
-    AssetEvent.asset_id,
-    AssetEvent.extra,
+    *(_EVENTS.id, _EVENTS.timestamp, _EVENTS.asset_id, _EVENTS.extra),
+    *(_EVENTS.source_dag_id, _EVENTS.source_run_id, _EVENTS.source_task_id, _EVENTS.source_map_index),
 )
 
 
@@ -46,26 +43,26 @@ def servers() -> dict[int, str]:
         return {number: urlsplit(uri).netloc for number, uri in found}
 
 
-def after(number: int, known: dict[int, str], limit: int = PORTION) -> list[Stored]:
-    """Return the next events after an id, in the order of their ids."""
-    return _events(known, AssetEvent.id > number, order=AssetEvent.id, limit=limit)
+def after(number: int, known: dict[int, str], limit: int = PORTION) -> Iterator[Stored]:
+    """Yield the next events after an id, in the order of their ids."""
+    return _events(known, _EVENTS.id > number, order=_EVENTS.id, limit=limit)
 
 
-def before(number: int | None, known: dict[int, str], limit: int = PORTION) -> list[Stored]:
-    """Return the last events before an id, or of all, newest first."""
-    condition = AssetEvent.id < number if number is not None else AssetEvent.id > 0
-    return _events(known, condition, order=AssetEvent.id.desc(), limit=limit)
+def before(number: int | None, known: dict[int, str], limit: int = PORTION) -> Iterator[Stored]:
+    """Yield the last events before an id, or of all, newest first."""
+    condition = _EVENTS.id < number if number is not None else _EVENTS.id > 0
+    return _events(known, condition, order=_EVENTS.id.desc(), limit=limit)
 
 
 def numbered(numbers: Sequence[int], known: dict[int, str]) -> list[Stored]:
     """Return the events with these ids. One that Airflow has deleted meanwhile is left out."""
-    return _events(known, AssetEvent.id.in_(numbers), order=AssetEvent.id, limit=len(numbers))
+    return list(_events(known, _EVENTS.id.in_(numbers), order=_EVENTS.id, limit=len(numbers)))
 
 
 def of_run(dag_id: str, run_id: str, known: dict[int, str]) -> list[Stored]:
     """Return what the tasks of one DAG run have observed, events and XComs, in their order."""
-    condition = (AssetEvent.source_dag_id == dag_id) & (AssetEvent.source_run_id == run_id)
-    events = _events(known, condition, order=AssetEvent.id, limit=None)
+    condition = (_EVENTS.source_dag_id == dag_id) & (_EVENTS.source_run_id == run_id)
+    events = _events(known, condition, order=_EVENTS.id, limit=None)
     of_xcom = (XComModel.dag_id == dag_id) & (XComModel.run_id == run_id)
     return sorted([*events, *_xcoms(of_xcom)], key=lambda each: each.at)
 
@@ -75,27 +72,27 @@ def failed_since(at: float) -> list[Stored]:
     return _xcoms(XComModel.timestamp > datetime.fromtimestamp(at, timezone.utc))
 
 
-def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> list[Stored]:
+def failed_of(dags: Iterable[str]) -> list[Stored]:
+    """Return what tasks of these DAGs have left in XCom, oldest first."""
+    return _xcoms(XComModel.dag_id.in_(dags))
+
+
+def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored]:
+    """Yield one after the other: thousands at once would make each run of the garbage collector a long one."""
     if not known:
-        return []
-    of_a_task = AssetEvent.source_dag_id.is_not(None)
-    query = select(*_EVENT).where(AssetEvent.asset_id.in_(known), of_a_task, condition)
+        return
+    of_a_task = _EVENTS.source_dag_id.is_not(None)
+    query = select(*_EVENT).where(_EVENTS.asset_id.in_(known), of_a_task, condition)
     with create_session() as session:
-        rows = session.execute(query.order_by(order).limit(limit)).all()
-    return [
-        Stored(
-            row.id,
-            row.timestamp.timestamp(),
-            known[row.asset_id],
-            _source(row.source_dag_id, row.source_run_id, row.source_task_id, row.source_map_index),
-            encodable(row.extra or {}),
-        )
-        for row in rows
-    ]
+        for row in session.execute(query.order_by(order).limit(limit)):
+            number, at, asset, extra, *source = cast("Any", row)
+            yield Stored(number, at.timestamp(), known[asset], _source(*source), encodable(extra or {}))
 
 
 def _source(dag_id: str, run_id: str | None, task_id: str | None, map_index: int | None) -> Source:
-    return Source(dag_id, run_id or "", task_id or "", -1 if map_index is None else map_index)
+    # Thousands of events have the same texts.
+    dag, run, task = (sys.intern(each or "") for each in (dag_id, run_id, task_id))
+    return Source(dag, run, task, -1 if map_index is None else map_index)
 
 
 def _xcoms(condition: Any) -> list[Stored]:

@@ -15,20 +15,21 @@ from threading import RLock
 from typing import Any
 
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
-from lakekeeper_provider.page.observations import Observation, Source, Stored, number
+from lakekeeper_provider.page.observations import Observation, Source, Stored
+from lakekeeper_provider.page.records import sound
 from lakekeeper_provider.report.health import Record
 
 log = logging.getLogger(__name__)
 
 _UNKNOWN = math.nan
-#: The verbs by the letters that a track keeps of them.
-#: What is kept beside the newest observation of each verb: the newest compaction that has rewritten anything, and the
-#: newest observation that says what is held.
-SWAPPED, HELD = "swapped", "held"
+#: What is kept beside the newest observation of each verb: the newest compaction that has rewritten anything, the
+#: newest observation that says what is held, and the newest cleanup that says for how long.
+SWAPPED, HELD, RETENTION = "swapped", "held", "retention"
+#: The letters that a track keeps of the verbs.
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """A table after one job: its files, bytes and small files; NaN where they are not known.
 
@@ -45,9 +46,14 @@ class Point:
     small: float
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Newest:
-    """The newest observation of one verb. The record is kept as text: thousands of them are held."""
+    """The newest observation of one verb. The record is kept as text: thousands of them are held.
+
+    Args:
+        text: JSON, as it was written until somebody asks for the record
+        retention: ``older_than`` and ``keep_last`` of a cleanup
+    """
 
     at: float
     number: int
@@ -56,6 +62,14 @@ class Newest:
     run_id: str | None
     text: str
     retention: tuple[Any, Any]
+    _is_sound: bool = False
+
+    @classmethod
+    def of(cls, seen: Observation) -> Newest:
+        """Keep an observation."""
+        page = seen.stored
+        retention = (page.extra.get("older_than"), page.extra.get("keep_last"))
+        return cls(page.at, page.number, page.source, seen.verb, seen.run_id, seen.text, retention)
 
     def is_of_the_same_task(self, seen: Observation) -> bool:
         """Tell whether the same task has told it of the same run, in an earlier try."""
@@ -65,11 +79,15 @@ class Newest:
 
     @property
     def record(self) -> Record:
+        """Return the record, without what is not of its type."""
         record: Record = json.loads(self.text)
+        if not self._is_sound:
+            record = sound(record)
+            self.text, self._is_sound = json.dumps(record, separators=(",", ":")), True
         return record
 
 
-@dataclass
+@dataclass(slots=True)
 class Track:
     """What the jobs of one DAG have seen of a table, oldest first: of each job seven numbers.
 
@@ -101,10 +119,10 @@ class Track:
         self.letters.insert(place, ord(letter.upper() if _is_absolute(seen) else letter))
         for values, size in zip((self.files, self.bytes, self.small), _sizes(seen)):
             values.insert(place, size)
-        self.removed.insert(place, -seen.change("files"))
+        self.removed.insert(place, -_change(seen, "files"))
         newer = [key for key in _keys(seen) if self._is_newest(key, seen.stored.at)]
         if newer:
-            self.newest.update(dict.fromkeys(newer, _newest(seen)))
+            self.newest.update(dict.fromkeys(newer, Newest.of(seen)))
 
     def _is_newest(self, key: str, at: float) -> bool:
         known = self.newest.get(key)
@@ -131,15 +149,22 @@ class Track:
 def _keys(seen: Observation) -> Iterator[str]:
     """Yield what an observation is the newest of: its verb, and what only some of them say."""
     yield seen.verb
-    if seen.verb == COMPACT and seen.record.get("rewritten"):
+    if seen.verb == COMPACT and seen.rewritten:
         yield SWAPPED
-    if "held_runs" in seen.record:
+    if seen.figure("held_runs") is not None:
         yield HELD
+    if any(seen.stored.extra.get(key) is not None for key in ("older_than", "keep_last")):
+        yield RETENTION
 
 
 def _is_absolute(seen: Observation) -> bool:
     """Tell whether the sizes are those of the table: one that was refused, or busy, was not looked at."""
-    return seen.is_whole and "files" in seen.record and seen.number("partitions") > 0
+    return seen.is_whole and seen.figure("files") is not None and seen.number("partitions") > 0
+
+
+def _change(seen: Observation, of: str) -> float:
+    """Return by how much files or bytes have changed, below 0 for fewer."""
+    return seen.rewritten.get(f"{of}_after", 0) - seen.rewritten.get(f"{of}_before", 0)
 
 
 def _sizes(seen: Observation) -> tuple[float, float, float]:
@@ -150,19 +175,9 @@ def _sizes(seen: Observation) -> tuple[float, float, float]:
             seen.number("bytes"),
             seen.number("flagged_files") + seen.number("left_files"),
         )
-    rewritten = seen.record.get("rewritten")
-    told = rewritten if isinstance(rewritten, dict) else {}
-    small = number(told.get("files_after")) if seen.verb == ROLLBACK else -number(told.get("files_before"))
-    return seen.change("files"), seen.change("bytes"), small
-
-
-def _newest(seen: Observation) -> Newest:
-    extra = seen.stored.extra
-    text = json.dumps(seen.record, separators=(",", ":"))
-    retention = (extra.get("older_than"), extra.get("keep_last"))
-    return Newest(
-        seen.stored.at, seen.stored.number, seen.stored.source, seen.verb, seen.run_id, text, retention
-    )
+    told = seen.rewritten
+    small = told.get("files_after", 0) if seen.verb == ROLLBACK else -told.get("files_before", 0)
+    return _change(seen, "files"), _change(seen, "bytes"), small
 
 
 @dataclass(frozen=True)
@@ -173,11 +188,16 @@ class View:
     name: str
     tracks: tuple[Track, ...]
 
-    def newest(self, *verbs: str) -> Newest | None:
-        """Return the newest observation of these verbs, or of ``SWAPPED`` or ``HELD``; of all verbs without any."""
-        wanted = verbs or tuple(LETTERS)
-        found = [track.newest[verb] for track in self.tracks for verb in wanted if verb in track.newest]
-        return max(found, key=lambda each: (each.at, each.number), default=None)
+    def newest(self, *keys: str, besides: str | None = None) -> Newest | None:
+        """Return the newest observation of some verbs, or of ``SWAPPED`` and the like; of all verbs without any.
+
+        Args:
+            besides: a DAG whose jobs do not count
+        """
+        wanted = keys or tuple(LETTERS)
+        found = [track.newest[key] for track in self.tracks for key in wanted if key in track.newest]
+        counted = (each for each in found if each.source.dag_id != besides)
+        return max(counted, key=lambda each: (each.at, each.number), default=None)
 
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many, of each DAG."""
@@ -220,7 +240,7 @@ class Tables:
         if seen.verb not in LETTERS:
             return
         stored = seen.stored
-        tracks = self._tracks.setdefault((stored.server, seen.record["table"]), {})
+        tracks = self._tracks.setdefault((stored.server, seen.table), {})
         tracks.setdefault(stored.source.dag_id, Track()).add(seen)
         self.dags.add(stored.source.dag_id)
         self.since = min(self.since, stored.at)

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from lakekeeper_provider.page import figures
+from lakekeeper_provider.page import figures, night, trends
 from lakekeeper_provider.page.observations import Stored
 from tests.unit.provider.page.seen import DAY, NOW, record, stored, tables_of
 
@@ -19,6 +19,10 @@ REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "byte
 def row_of(*pages, dags=ALL, name="sales.events"):
     view = tables_of(*pages).view("hive:10000", name, dags)
     return None if view is None else figures.row(view)
+
+
+def all_of(*pages):
+    return figures.of_all(tables_of(*pages).views(ALL), NOW)[1]
 
 
 def test_a_compaction_of_some_partitions_changes_what_the_analysis_has_counted():
@@ -43,20 +47,22 @@ def test_a_rollback_by_another_dag_is_counted_on_what_the_first_dag_has_seen():
 def test_a_job_that_has_not_looked_at_a_table_changes_no_figure(verb, outcome):
     held = {**ANALYSED, "held_bytes": 10, "held_runs": 2}
     nothing = {"table": "sales.events", "outcome": outcome, "files": 0, "bytes": 0}
-    row = row_of(stored(held), stored(nothing, verb=verb, whole=True, at=NOW + 60, number=2))
-    assert (row.files, row.small, sum(row.removed.values())) == (1_000, 900, 0)
+    pages = [stored(held), stored(nothing, verb=verb, whole=True, at=NOW + 60, number=2)]
+    row = row_of(*pages)
+    assert (row.files, row.small, all_of(*pages).removed) == (1_000, 900, 0)
     assert (row.held_bytes, row.held_runs, row.outcome) == (10, 2, outcome)
 
 
 def test_a_retry_replaces_what_the_try_before_has_told():
     """It reports again what that try has swapped."""
     first = {**REWRITTEN, "files_before": 200, "files_after": 2}
-    row = row_of(
+    pages = [
         stored(ANALYSED),
         stored(record(rewritten=first), verb="compact", at=NOW + 60, number=0, run_id="r1"),
         stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 120, number=3, run_id="r1"),
-    )
-    assert (row.files, row.small, sum(row.removed.values())) == (406, 300, 594)
+    ]
+    row = row_of(*pages)
+    assert (row.files, row.small, all_of(*pages).removed) == (406, 300, 594)
 
 
 def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
@@ -64,14 +70,9 @@ def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
     done = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1")
     nothing = stored(record(outcomes={"deferred": 3}), verb="compact", at=NOW + 90, number=3, run_id="r2")
     assert row_of(stored(ANALYSED), done, nothing).undoable.run_id == "r1"
-    undone = row_of(
-        stored(ANALYSED),
-        done,
-        nothing,
-        stored(record(rewritten=back), verb="rollback", at=NOW + 99, number=4),
-    )
-    assert undone.undoable is None
-    assert sum(undone.removed.values()) == 0
+    undone = stored(record(rewritten=back), verb="rollback", at=NOW + 99, number=4)
+    assert row_of(stored(ANALYSED), done, nothing, undone).undoable is None
+    assert all_of(stored(ANALYSED), done, nothing, undone).removed == 0
 
 
 def test_what_no_analysis_has_counted_is_not_known():
@@ -81,7 +82,7 @@ def test_what_no_analysis_has_counted_is_not_known():
 
 def test_a_page_is_of_use_in_whatever_order_it_comes():
     pages = [stored(record(files=files, bytes=1), at=NOW + files, number=files) for files in (3, 1, 2)]
-    assert row_of(*pages).spark == [1, 2, 3]
+    assert list(row_of(*pages).spark) == [1, 2, 3]
     assert row_of(*pages).files == 3
 
 
@@ -100,6 +101,15 @@ def test_originals_are_held_until_the_retention_of_the_newest_cleanup_has_passed
     assert row.can_be_rolled_back
     assert row.held_until == figures.epoch("2026-03-03T01:00:00Z")
     assert row_of(stored(held)).held_until is None
+    without = stored(record(), verb="cleanup", number=3, at=NOW + 2)
+    assert row_of(stored(held), cleaned, without).held_until == row.held_until
+
+
+def test_originals_that_a_cleanup_always_keeps_are_held_without_an_end():
+    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
+    cleaned = {"verb": "cleanup", "older_than": "7d", "number": 2, "at": NOW + 1}
+    assert row_of(stored(held), stored(record(), keep_last=2, **cleaned)).held_until is None
+    assert row_of(stored(held), stored(record(), keep_last=1, **cleaned)).held_until is not None
 
 
 @pytest.mark.parametrize(
@@ -164,7 +174,7 @@ def test_results_of_a_verb_that_is_not_known_are_left_out():
 def test_a_sparkline_has_few_points_and_the_last_one():
     pages = [stored(record(files=n, bytes=1), at=NOW + n, number=n + 1) for n in range(1_000)]
     spark = row_of(*pages).spark
-    assert len(spark) <= figures.SPARK
+    assert len(spark) <= trends.SPARK
     assert spark[-1] == 999
 
 
@@ -183,18 +193,71 @@ def test_the_figures_of_all_tables_and_their_trends():
         )
     ]
     other = stored(record("sales.other", files=5, bytes=5, flagged_files=50), at=NOW - 3 * DAY, number=90)
-    rows = [figures.row(view) for view in tables_of(*nights, other).views(ALL)]
-    found = figures.figures(rows, NOW)
+    found = all_of(*nights, other)
     assert (found.tables, found.small, found.removed) == (2, 350, 3 * 294)
-    assert found.removed_by_day[-4:] == [294, 294, 294, 0]
-    assert found.small_by_day[-5:] == [0, 350, 350, 350, 350]
-    assert found.nights_left == pytest.approx(350 / 294)
+    assert found.trends.removed[-4:] == [294, 294, 294, 0]
+    assert found.trends.small[-5:] == [0, 350, 350, 350, 350]
+    assert found.backlog.nights_left == pytest.approx(350 / 294)
+    assert not found.backlog.grows
+
+
+def test_a_backlog_that_grows_by_more_than_is_removed():
+    pages = [
+        page
+        for day in range(4)
+        for page in (
+            stored(record(files=9_000, bytes=9, flagged_files=600 * (day + 2)), at=NOW + (day - 4) * DAY),
+            stored(
+                record(rewritten=REWRITTEN), verb="compact", at=NOW + (day - 4) * DAY + 60, number=day + 1
+            ),
+        )
+    ]
+    assert all_of(*pages).backlog.grows
 
 
 def test_without_tables_all_figures_are_there():
-    found = figures.figures([], NOW)
-    assert (found.tables, found.small, found.nights_left, found.open_since) == (0, 0, None, None)
-    assert len(found.small_by_day) == figures.DAYS
+    found = all_of()
+    assert (found.tables, found.small, found.backlog.nights_left, found.open_since) == (0, 0, None, None)
+    assert len(found.trends.small) == trends.DAYS
+
+
+class TestLastNight:
+    def of(self, *pages):
+        return night.last_night(list(tables_of(*pages).views(ALL)), "on_demand")
+
+    def compacted(self, name, dag_id, at, number, **outcomes):
+        told = record(name, rewritten=REWRITTEN, outcomes={"compacted": 3, **outcomes})
+        return stored(told, verb="compact", dag_id=dag_id, at=at, number=number)
+
+    def test_it_is_of_all_maintenance_dags_together(self):
+        found = self.of(
+            self.compacted("sales.a", "nightly", NOW, 1, deferred=2),
+            self.compacted("sales.b", "nightly", NOW + 5, 2, changed=1),
+            self.compacted("hr.c", "team", NOW + 3_600, 3, failed=1, quarantined=1),
+        )
+        assert (found.tables, found.compacted, found.deferred, found.failed) == (3, 9, 3, 2)
+        assert found.runs == [("nightly", "scheduled__1", 2), ("team", "scheduled__1", 1)]
+        assert found.at == NOW + 3_600
+
+    def test_what_a_person_has_triggered_since_is_no_night(self):
+        found = self.of(
+            self.compacted("sales.a", "nightly", NOW, 1),
+            self.compacted("sales.a", "on_demand", NOW + 13 * 3_600, 2),
+        )
+        assert (found.runs, found.at) == ([("nightly", "scheduled__1", 1)], NOW)
+
+    def test_where_only_persons_compact_it_is_theirs(self):
+        assert self.of(self.compacted("sales.a", "on_demand", NOW, 1)).tables == 1
+
+    def test_the_night_before_does_not_count(self):
+        found = self.of(
+            self.compacted("sales.a", "nightly", NOW - DAY + 6 * 3_600, 1),
+            self.compacted("sales.b", "nightly", NOW, 2),
+        )
+        assert found.tables == 1
+
+    def test_without_a_compaction_there_is_none(self):
+        assert self.of(stored(ANALYSED)) is None
 
 
 def test_since_when_the_history_is_known():
