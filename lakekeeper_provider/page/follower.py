@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lakekeeper_provider.page import stored
@@ -28,6 +31,7 @@ _FIRST_PORTION = 1_000
 _LATE_SECONDS = 120
 #: After so many events the thread pauses for so long, or requests would wait for Python's lock.
 _BREATH, _BREATH_SECONDS = 50, 0.001
+_NEVER = 2**30
 _REMEMBERED = 2 * stored.PORTION
 
 
@@ -94,9 +98,10 @@ class Follower:
 
     def _read_all_and_follow(self) -> None:
         reader = Reader()
-        while reader.read() and not self._ended.is_set():
-            pass
-        self._snapshot = reader.snapshot()
+        with _short_collections():
+            while reader.read() and not self._ended.is_set():
+                pass
+            self._snapshot = reader.snapshot()
         began = time.monotonic()
         while time.monotonic() - began < _ANEW_AFTER:
             if self._ended.wait(_EVERY):
@@ -108,6 +113,21 @@ class Follower:
                 pass
             self._snapshot = reader.snapshot()
             self._fresh.set()
+
+
+@contextmanager
+def _short_collections() -> Iterator[None]:
+    """Keep Python from looking at all objects for garbage, which holds each request of the API server for long.
+
+    What is there at the end is never looked at again: the tables have no cycles, and are freed without.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*thresholds[:2], _NEVER)
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.set_threshold(*thresholds)
 
 
 class Reader:
@@ -123,6 +143,7 @@ class Reader:
 
     def snapshot(self) -> Snapshot:
         """Return what was read until now, as all there is."""
+        self.tables.settle()
         return Snapshot(self.tables, self._servers, True, time.time())
 
     def read(self) -> bool:

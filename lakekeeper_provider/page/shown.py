@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from lakekeeper_provider.page.trends import DAY
 
 #: So many combinations of rights are kept summed up.
 _KEPT = 4
+#: For so many times as long as it took.
+_KEPT_FOR = 10
 _LOOKED = ("done", "nothing")
 
 
@@ -32,25 +35,49 @@ class Seen:
     night: Night | None
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What was summed up.
+
+    Args:
+        tables: of which tables, and on which day
+        version: theirs at that time
+        until: it may be shown for so long although there is a newer version, by the monotonic clock
+    """
+
+    tables: tuple[int, int]
+    version: int
+    until: float
+    seen: Seen
+
+    def may_be_shown(self, tables: tuple[int, int], version: int) -> bool:
+        return self.tables == tables and (self.version == version or time.monotonic() < self.until)
+
+
 class Cache:
-    """Keeps what was summed up for users of the same rights, until something new is observed."""
+    """Keeps what was summed up for users of the same rights, until something new is observed.
+
+    What took long is kept for longer, or thousands of tables would be summed up for each request while jobs run.
+    """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[frozenset[str], tuple[tuple[int, int, int], Seen]] = OrderedDict()
+        self._kept: OrderedDict[frozenset[str], _Kept] = OrderedDict()
         self._lock = Lock()
 
     def seen(self, snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
         """Return what users see who may read these DAGs."""
-        state = (id(snapshot.tables), snapshot.tables.version, int(now // DAY))
+        tables, version = (id(snapshot.tables), int(now // DAY)), snapshot.tables.version
         with self._lock:
-            kept = self._kept.get(dags)
-            if kept is None or kept[0] != state:
-                kept = (state, _seen(snapshot, dags, now))
+            kept = self._kept.pop(dags, None)
+            if kept is None or not kept.may_be_shown(tables, version):
+                began = time.monotonic()
+                seen = _seen(snapshot, dags, now)
+                took = time.monotonic() - began
+                kept = _Kept(tables, version, began + took + _KEPT_FOR * took, seen)
             self._kept[dags] = kept
-            self._kept.move_to_end(dags)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-            return kept[1]
+            return kept.seen
 
 
 def _seen(snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:

@@ -77,6 +77,11 @@ class Newest:
             return False
         return (self.source, self.verb, self.run_id) == (seen.stored.source, seen.verb, seen.run_id)
 
+    def settle(self) -> None:
+        """Bring the record into its form now, so that no request has to."""
+        if not self._is_sound:
+            _ = self.record
+
     @property
     def record(self) -> Record:
         """Return the record, without what is not of its type."""
@@ -245,6 +250,13 @@ class Tables:
         self.dags.add(stored.source.dag_id)
         self.since = min(self.since, stored.at)
         self.version += 1
+
+    def settle(self) -> None:
+        """Bring all records into their form; called by the thread that adds them."""
+        for tracks in self._tracks.values():
+            for track in tracks.values():
+                for newest in track.newest.values():
+                    newest.settle()
 
     def views(self, dags: Collection[str]) -> Iterator[View]:
         """Yield the tables that jobs of these DAGs have observed."""
