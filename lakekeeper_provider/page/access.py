@@ -18,20 +18,19 @@ User = Annotated[Any, Depends(get_user)]
 def readable(user: Any, dags: Iterable[str]) -> frozenset[str]:
     """Return of which of these DAGs a user may read what tasks have found."""
     allowed = frozenset(get_auth_manager().get_authorized_dag_ids(user=user, method="GET"))
-    return frozenset(
-        dag for dag in allowed.intersection(dags) if _may(user, dag, "GET", DagAccessEntity.TASK_INSTANCE)
-    )
+    return permitted(user, allowed.intersection(dags))  # guard: readable_dags_only
 
 
 def require(user: Any, dag_id: str, entity: DagAccessEntity) -> None:
     """Raise 403 unless a user may read this part of a DAG."""
-    if not _may(user, dag_id, "GET", entity):
+    if not _may(user, dag_id, "GET", entity):  # guard: dag_of_the_address_is_checked
         raise HTTPException(status.HTTP_403_FORBIDDEN, "Forbidden")
 
 
 def permitted(user: Any, dags: Iterable[str]) -> frozenset[str]:
     """Return of which of these DAGs a user may read what tasks have found, by asking for each."""
-    return frozenset(dag for dag in dags if _may(user, dag, "GET", DagAccessEntity.TASK_INSTANCE))
+    asked = DagAccessEntity.TASK_INSTANCE
+    return frozenset(dag for dag in dags if _may(user, dag, "GET", asked))  # guard: permitted_dags_only
 
 
 def may_trigger(user: Any, dag_id: str) -> bool:

@@ -45,7 +45,8 @@ async def with_policy(request: Request, call_next: Any) -> Response:
     """Add the headers to each answer, also to an error."""
     response: Response = await call_next(request)
     for name, value in _HEADERS.items():
-        if name != "Cache-Control" or "/static/" not in request.url.path:
+        may_be_kept = name == "Cache-Control" and "/static/" in request.url.path
+        if not may_be_kept:  # guard: each_answer_has_the_policy
             response.headers[name] = value
     return response
 

@@ -21,8 +21,9 @@ from tests.mutation.verdict import Verdict
 #: checkout, which is thrown away with it, to compile all modules anew.
 _OF_THE_PARENT = ("COV", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
 LIMIT = 600.0
-#: The environment that runs the mutations of the provider; all others run in that of the suite.
+#: The environment that runs the mutations of the provider and its pages; all others run in that of the suite.
 PROVIDER = "airflow-3.3"
+_WITH_AIRFLOW = ("provider", "pages")
 
 
 def make(folder: Path) -> Path:
@@ -60,7 +61,7 @@ class Runs:
     def start(cls, folder: Path, env: str, ids: Sequence[str], *, baseline: bool) -> Runs:
         checkout, out = make(folder / "checkout"), folder / "out"
         out.mkdir()
-        python = paths.env_dir(PROVIDER) / "bin" / "python" if env == "provider" else sys.executable
+        python = paths.env_dir(PROVIDER) / "bin" / "python" if env in _WITH_AIRFLOW else sys.executable
         first = BASELINE if baseline else "mutated"
         command = [os.fspath(python), "-m", "tests.mutation.runner", os.fspath(out), env, first, *ids]
         with (out / "log").open("wb") as log:

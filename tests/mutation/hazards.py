@@ -18,6 +18,7 @@ from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_options import OPTIONS
+from tests.mutation.hazards_pages import OF_PAGES
 from tests.mutation.hazards_pins import PINS_ON_SPARK
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
 from tests.mutation.hazards_provider import OF_PROVIDER
@@ -92,6 +93,7 @@ HAZARDS = {
     "H56": "a setting of the cluster says how data is read or written",
     "H57": "a unit that could be compacted is left alone for good, because something was wrong once",
     "H58": "records of another version are taken for none, and what they hold for nobody's",
+    "H59": "a page tells somebody what he may not see, or runs a program of somebody else",
 }
 ALL = tuple(HAZARDS)
 
@@ -120,6 +122,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *UNREADABLE,
             *OF_PROVIDER,
             *TEXTS_OF_PROVIDER,
+            *OF_PAGES,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),

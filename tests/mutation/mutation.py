@@ -20,7 +20,8 @@ class Mutation:
     """One guard removed; where a second layer would catch what it lets through, that goes too.
 
     `id` is the hazard's, with a word where it has several guards; of `tests` at least one must fail. `env` is `model`
-    for tests without Spark, `spark` for those on a real one, and `provider` for those of the provider.
+    for tests without Spark, `spark` for those on a real one, `provider` for those of the provider, and `pages` for
+    those that start Airflow's API server, and must set its home before anything imports it.
     """
 
     id: str

@@ -14,7 +14,7 @@ from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict, dotted
 
 #: Those that start Spark, or import Airflow, are for the thorough run.
-_MARKS = {"spark": [pytest.mark.full], "provider": [pytest.mark.full]}
+_MARKS = {env: [pytest.mark.full] for env in ("spark", "provider", "pages")}
 
 
 @pytest.mark.parametrize(
