@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
-from demo.services import pythons, uv
+from demo.services import paths, pythons, uv
 
 #: Set to `no` for a package index that builds its own files, whose hashes are others than those in the lock files.
 HASHES = "LAKEKEEPER_HASHES"
 FOLDER = Path(__file__).resolve().parent / "lock_files"
+#: The provider depends on the other distribution of this tree, which no index has; it is a source of its own instead.
+_WITHOUT_JOBS = "lakekeeper-hive-jobs; python_version < '3'\n"
 _OPTIONS = ("--universal", "--generate-hashes", "--no-annotate", "--no-header")
 
 
@@ -40,8 +43,13 @@ def resolve(name: str, oldest: pythons.Version, *, project: bool, base: str, upg
     options = [*_OPTIONS, "--python-version", pythons.dotted(oldest)]
     options += ["--upgrade"] if upgrade else []
     options += ["--constraint", str(lock_file(base))] if base else []
-    options += ["pyproject.toml"] if project else []
-    uv.run("pip", "compile", *options, "--group", name, "--output-file", lock_file(name))
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as overrides:
+        overrides.write(_WITHOUT_JOBS)
+        overrides.flush()
+        if project:
+            jobs = str(paths.JOBS_PACKAGE / "pyproject.toml")
+            options += ["pyproject.toml", jobs, "--overrides", overrides.name]
+        uv.run("pip", "compile", *options, "--group", name, "--output-file", lock_file(name))
     if base:
         known = {_pin(package) for package in packages(base)}
         kept = [package for package in packages(name) if _pin(package) not in known]
