@@ -6,6 +6,8 @@ import re
 from datetime import timedelta
 
 import pytest
+from airflow.models.dag import DagModel
+from airflow.utils.session import create_session
 
 from tests.airflow.page.conftest import NOW, event
 
@@ -192,10 +194,49 @@ class TestRights:
         asked = reader.post("/api/v2/dags/lakekeeper_on_demand/dagRuns", json=body)
         assert asked.status_code == 403
 
+    @pytest.mark.parametrize(
+        "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+    )
+    def test_a_form_of_another_site_triggers_nothing(self, client, recorded, kind):
+        """A browser sends the cookie with a form, but asks before it sends JSON elsewhere; Airflow takes only JSON."""
+        recorded(*night())
+        body = '{"logical_date": null, "conf": {"table": "sales.events", "action": "rollback"}}'
+        path = "/api/v2/dags/lakekeeper_on_demand/dagRuns"
+        asked = client("admin").post(path, content=body, headers={"Content-Type": kind})
+        assert asked.status_code == 422
+
     def test_an_event_without_a_task_is_not_believed(self, client, recorded):
         recorded(*night(), event({**ANALYSED, "files": 0, "table": "sales.forged"}, dag_id=None))
         assert "sales.forged" not in client("admin").get("/lakekeeper/").text
         assert client("admin").get(f"{TABLE}sales.forged").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        (None, "There is no DAG lakekeeper_on_demand: `lakekeeper init-dags DIRECTORY`"),
+        ("is_stale", "There is no DAG lakekeeper_on_demand"),
+        ("is_paused", "The DAG lakekeeper_on_demand is paused: unpause it first"),
+    ],
+)
+def test_where_nothing_can_be_triggered_the_page_says_why(client, recorded, column, why):
+    recorded(*night())
+    with create_session() as session:
+        dag = session.get(DagModel, "lakekeeper_on_demand")
+        before = {key: getattr(dag, key) for key in ("fileloc", "relative_fileloc", "bundle_name")}
+        session.delete(dag)
+        if column:
+            session.flush()
+            states = {"is_stale": False, "is_paused": False, column: True}
+            session.add(DagModel(dag_id="lakekeeper_on_demand", **states, **before))
+    try:
+        page = client("admin").get(f"{TABLE}sales.events").text
+        assert why in page
+        assert "<button data-act" not in page
+    finally:
+        with create_session() as session:
+            states = {"is_stale": False, "is_paused": False}
+            session.merge(DagModel(dag_id="lakekeeper_on_demand", **states, **before))
 
 
 @pytest.mark.parametrize("path", ["/lakekeeper/", f"{TABLE}none", "/lakekeeper/static/page.js"])
