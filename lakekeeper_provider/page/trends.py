@@ -24,11 +24,13 @@ class Trends:
         first: the first of these days, in days since the epoch
         changes: by day, how many more small files there were at its end than at that of the day before
         removed: by day, how many files less there were by jobs; a rollback brings files back
+        unknown: so many of the first days nothing was known of any table
     """
 
     first: int
     changes: list[float]
     removed: list[float]
+    unknown: int = DAYS
 
     @classmethod
     def until(cls, now: float) -> Trends:
@@ -44,11 +46,17 @@ class Trends:
         before = 0.0
         for place, small in self._by_place((point.at, point.small) for point in points).items():
             self.changes[max(place, 0)] += small - before
+            self.unknown = min(self.unknown, max(place, 0))
             before = small
         for at, files in removals:
             place = int(at // DAY) - self.first
             if 0 <= place < DAYS:
                 self.removed[place] += files
+                self.unknown = min(self.unknown, place)
+
+    def known(self, values: Sequence[float]) -> Sequence[float]:
+        """Return values by day without the days on which nothing was known."""
+        return values[self.unknown :]
 
     def _by_place(self, values: Iterable[tuple[float, float]]) -> dict[int, float]:
         """Return the last known value of each day; the day is negative before the first one."""

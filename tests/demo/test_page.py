@@ -56,8 +56,9 @@ def test_a_table_is_rolled_back_and_compacted_again_by_the_buttons_of_its_page(
     api.unpause("lakekeeper_on_demand")
     wait_until_shown(api, "Files\n1\n", ROLL_BACK)
     act(api, ROLL_BACK)
-    wait_until_shown(api, "Files\n500\n", "nothing can be rolled back")
-    assert files() == 500
+    restored = files()
+    assert restored >= 500  # and what another test has appended
+    wait_until_shown(api, f"Files\n{restored}\n", "nothing can be rolled back")
     act(api, "Compact now")
     wait_until_shown(api, "Files\n1\n", ROLL_BACK)
     assert files() == 1

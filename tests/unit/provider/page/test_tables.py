@@ -197,6 +197,8 @@ def test_the_figures_of_all_tables_and_their_trends():
     assert (found.tables, found.small, found.removed) == (2, 350, 3 * 294)
     assert found.trends.removed[-4:] == [294, 294, 294, 0]
     assert found.trends.small[-5:] == [0, 350, 350, 350, 350]
+    assert found.trends.known(found.trends.small) == [350] * 4
+    assert found.trends.known(found.trends.removed) == [294, 294, 294, 0]
     assert found.backlog.nights_left == pytest.approx(350 / 294)
     assert not found.backlog.grows
 
