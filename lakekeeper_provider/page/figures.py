@@ -11,7 +11,7 @@ from typing import Any
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.records import number
-from lakekeeper_provider.page.tables import HELD, RETENTION, SWAPPED, Newest, Point, View
+from lakekeeper_provider.page.tables import HELD, RESTORED, RETENTION, SWAPPED, Newest, Point, View
 from lakekeeper_provider.page.trends import Trends, thinned
 from lakekeeper_provider.report.backlog import Backlog
 
@@ -166,10 +166,8 @@ def _open_since(record: dict[str, Any]) -> str | None:
 
 def _undoable(view: View) -> Newest | None:
     """Return the newest compaction that has rewritten anything; None if it was rolled back since."""
-    newest, back = view.newest(SWAPPED), view.newest(ROLLBACK)
-    if newest is None or back is None or back.at < newest.at or not back.record.get("rewritten"):
-        return newest
-    return None
+    newest, back = view.newest(SWAPPED), view.newest(RESTORED)
+    return newest if newest is None or back is None or back.at < newest.at else None
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ log = logging.getLogger(__name__)
 
 _UNKNOWN = math.nan
 #: What is kept beside the newest observation of each verb: the newest compaction that has rewritten anything, the
-#: newest observation that says what is held, and the newest cleanup that says for how long.
-SWAPPED, HELD, RETENTION = "swapped", "held", "retention"
+#: newest rollback that has restored anything, the newest observation that says what is held, and the newest cleanup
+#: that says for how long.
+SWAPPED, RESTORED, HELD, RETENTION = "swapped", "restored", "held", "retention"
+_WROTE = {COMPACT: SWAPPED, ROLLBACK: RESTORED}
 #: The letters that a track keeps of the verbs.
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
 
@@ -109,13 +111,17 @@ class Track:
     removed: array[float] = field(default_factory=lambda: array("d"))
     newest: dict[str, Newest] = field(default_factory=dict)
 
-    def add(self, seen: Observation) -> None:
+    def add(self, seen: Observation, rolled_back_at: float) -> None:
         """Add an observation. It may be older than the last one: clocks of several machines date them.
 
-        A retry reports again what the try before has swapped: it replaces what that has told.
+        A retry reports again what the try before has swapped: it replaces what that has told. A task that was cleared
+        after a rollback has swapped it once more.
+
+        Args:
+            rolled_back_at: when a job of any DAG has rolled back the table the last time
         """
         known = self.newest.get(seen.verb)
-        if known is not None and known.is_of_the_same_task(seen):
+        if known is not None and known.is_of_the_same_task(seen) and known.at > rolled_back_at:
             self._forget(known)
         place = bisect_right(self.at, seen.stored.at)
         letter = LETTERS[seen.verb]
@@ -154,8 +160,8 @@ class Track:
 def _keys(seen: Observation) -> Iterator[str]:
     """Yield what an observation is the newest of: its verb, and what only some of them say."""
     yield seen.verb
-    if seen.verb == COMPACT and seen.rewritten:
-        yield SWAPPED
+    if seen.verb in _WROTE and seen.rewritten:
+        yield _WROTE[seen.verb]
     if seen.figure("held_runs") is not None:
         yield HELD
     if any(seen.stored.extra.get(key) is not None for key in ("older_than", "keep_last")):
@@ -246,7 +252,9 @@ class Tables:
             return
         stored = seen.stored
         tracks = self._tracks.setdefault((stored.server, seen.table), {})
-        tracks.setdefault(stored.source.dag_id, Track()).add(seen)
+        back = (track.newest.get(RESTORED) for track in tracks.values())
+        rolled_back_at = max((each.at for each in back if each is not None), default=-math.inf)
+        tracks.setdefault(stored.source.dag_id, Track()).add(seen, rolled_back_at)
         self.dags.add(stored.source.dag_id)
         self.since = min(self.since, stored.at)
         self.version += 1

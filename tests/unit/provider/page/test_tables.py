@@ -65,6 +65,21 @@ def test_a_retry_replaces_what_the_try_before_has_told():
     assert (row.files, row.small, all_of(*pages).removed) == (406, 300, 594)
 
 
+@pytest.mark.parametrize("dag_id", ["nightly", "on_demand"])
+def test_a_task_that_was_cleared_after_a_rollback_has_compacted_once_more(dag_id):
+    """It has the same run id as before."""
+    back = {"files_before": 6, "files_after": 600, "bytes_before": 2_800, "bytes_after": 3_000}
+    pages = [
+        stored(ANALYSED),
+        stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1"),
+        stored(record(rewritten=back), verb="rollback", at=NOW + 90, number=3, dag_id=dag_id),
+        stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 120, number=4, run_id="r1"),
+    ]
+    row = row_of(*pages)
+    assert (row.files, row.small, all_of(*pages).removed) == (406, 300, 594)
+    assert row.undoable.number == 4
+
+
 def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
     back = {"files_before": 6, "files_after": 600, "bytes_before": 2_800, "bytes_after": 3_000}
     done = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1")
