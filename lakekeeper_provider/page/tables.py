@@ -27,6 +27,7 @@ _UNKNOWN = math.nan
 #: that says for how long.
 SWAPPED, RESTORED, HELD, RETENTION = "swapped", "restored", "held", "retention"
 _WROTE = {COMPACT: SWAPPED, ROLLBACK: RESTORED}
+_OPPOSITE = {COMPACT: RESTORED, ROLLBACK: SWAPPED}
 #: The letters that a track keeps of the verbs.
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
 
@@ -111,17 +112,17 @@ class Track:
     removed: array[float] = field(default_factory=lambda: array("d"))
     newest: dict[str, Newest] = field(default_factory=dict)
 
-    def add(self, seen: Observation, rolled_back_at: float) -> None:
+    def add(self, seen: Observation, undone_at: float) -> None:
         """Add an observation. It may be older than the last one: clocks of several machines date them.
 
         A retry reports again what the try before has swapped: it replaces what that has told. A task that was cleared
         after a rollback has swapped it once more.
 
         Args:
-            rolled_back_at: when a job of any DAG has rolled back the table the last time
+            undone_at: when a job of any DAG has done the opposite the last time
         """
         known = self.newest.get(seen.verb)
-        if known is not None and known.is_of_the_same_task(seen) and known.at > rolled_back_at:
+        if known is not None and known.is_of_the_same_task(seen) and known.at > undone_at:
             self._forget(known)
         place = bisect_right(self.at, seen.stored.at)
         letter = LETTERS[seen.verb]
@@ -252,9 +253,9 @@ class Tables:
             return
         stored = seen.stored
         tracks = self._tracks.setdefault((stored.server, seen.table), {})
-        back = (track.newest.get(RESTORED) for track in tracks.values())
-        rolled_back_at = max((each.at for each in back if each is not None), default=-math.inf)
-        tracks.setdefault(stored.source.dag_id, Track()).add(seen, rolled_back_at)
+        undone = (track.newest.get(_OPPOSITE.get(seen.verb, "")) for track in tracks.values())
+        undone_at = max((each.at for each in undone if each is not None), default=-math.inf)
+        tracks.setdefault(stored.source.dag_id, Track()).add(seen, undone_at)
         self.dags.add(stored.source.dag_id)
         self.since = min(self.since, stored.at)
         self.version += 1

@@ -72,12 +72,20 @@ def test_a_task_that_was_cleared_after_a_rollback_has_compacted_once_more(dag_id
     pages = [
         stored(ANALYSED),
         stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1"),
-        stored(record(rewritten=back), verb="rollback", at=NOW + 90, number=3, dag_id=dag_id),
+        stored(record(rewritten=back), verb="rollback", at=NOW + 90, number=3, dag_id=dag_id, run_id="r1"),
         stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 120, number=4, run_id="r1"),
     ]
     row = row_of(*pages)
     assert (row.files, row.small, all_of(*pages).removed) == (406, 300, 594)
     assert row.undoable.number == 4
+    again = stored(
+        record(rewritten=back), verb="rollback", at=NOW + 150, number=5, dag_id=dag_id, run_id="r1"
+    )
+    retried = stored(
+        record(rewritten=back), verb="rollback", at=NOW + 180, number=6, dag_id=dag_id, run_id="r1"
+    )
+    for more in ([again], [again, retried]):
+        assert (row_of(*pages, *more).files, all_of(*pages, *more).removed) == (1_000, 0)
 
 
 def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
