@@ -16,6 +16,7 @@ from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.folding import fold_settled_runs
+from spark_jobs.protocol.execution.rounds import held_in_states
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
@@ -41,15 +42,18 @@ def clean_up(session: TableSession) -> TableReport:
     runs = _due(session.services.now(), session.runs(), session.options)
     session.notes += _from_future(session, runs)
     if session.options.dry_run:
-        return _report(session, runs, [result for run in runs for result in _dry_run(session, run)])
+        would = [result for run in runs for result in _dry_run(session, run)]
+        return _report(session, runs, would, session.runs())
     runs = _recover_and_choose(session, runs)
     results = [result for run in runs for result in _clean(session, run)]
-    _close(session, runs)
+    left = _close(session, runs)
     session.notes += fold_settled_runs(session)
-    return _report(session, runs, results)
+    return _report(session, runs, results, left)
 
 
-def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitResult]) -> TableReport:
+def _report(
+    session: TableSession, runs: Sequence[Run], results: Sequence[UnitResult], left: Sequence[Run]
+) -> TableReport:
     units = [*session.unresolved, *(result.report for result in results)]
     report = TableReport(
         table=session.facts.name,
@@ -61,6 +65,7 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
         trashed_bytes=sum(result.trashed for result in results),
         units=units,
         warnings=list(session.notes),
+        **held_in_states((run.run_id, run.state) for run in left).report(),
     )
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
 
@@ -98,10 +103,12 @@ def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]
     return _due(now, session.runs(), session.options)
 
 
-def _close(session: TableSession, runs: Sequence[Run]) -> None:
+def _close(session: TableSession, runs: Sequence[Run]) -> list[Run]:
+    """Close the directories of these runs, and return all runs of the table."""
     all_runs = session.runs()
     for run_id in dict.fromkeys(run.run_id for run in runs):
         session.close([run for run in all_runs if run.run_id == run_id])
+    return all_runs
 
 
 def _from_future(session: TableSession, due: Sequence[Run]) -> list[str]:

@@ -9,12 +9,14 @@ from dataclasses import replace
 from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.messages.remedies.runs import of_other_table
 from spark_jobs.core.records import journal
+from spark_jobs.core.records.held import Held
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
+from spark_jobs.protocol.execution.rounds import held_in_states
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unclaim import Unclaim
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, not_deleted
@@ -34,7 +36,11 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
         dry_run = session.options.dry_run
         chosen, runs, wanted, settled = _choose(job, name, session, dry_run=dry_run)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
-        done = _dry_run(session, chosen) if dry_run else _roll_back_all(session, chosen, runs)
+        held = held_in_states((run.run_id, run.state) for run in runs)
+        if dry_run:
+            done = _dry_run(session, chosen)
+        else:
+            done, held = _roll_back_all(session, chosen, runs)
         units = [*session.unresolved, *done, *deleted]
         report = TableReport(
             table=str(name),
@@ -47,6 +53,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             reason=None if units else _nothing_reason(job, session, runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
+            **held.report(),
         )
         report = report.conclude(acted=(UnitOutcome.RESTORED,))
         what = f"the originals of {len(deleted)} of {len(units)} units were deleted, and cannot be restored"
@@ -79,16 +86,22 @@ def _choose(
     return chosen, runs, wanted, settled
 
 
-def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitReport]:
-    """Roll the runs back, the newest first, and close them."""
+def _roll_back_all(
+    session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]
+) -> tuple[list[UnitReport], Held]:
+    """Roll the runs back, the newest first, and close them; return their units, and what all runs hold afterwards."""
     now: dict[str, Run] = {}
     units: list[UnitReport] = []
     for run in reversed(chosen):
         results, now[run.directory] = _roll_back(session, run)
         units += [result.report for result in results]
+    states = ((run, now.get(run.directory)) for run in runs)
+    held = held_in_states(
+        (run.run_id, entered.current() if entered else run.state) for run, entered in states
+    )
     for run_id in dict.fromkeys(run.run_id for run in chosen):
         session.close([now.get(run.directory, run) for run in runs if run.run_id == run_id])
-    return units
+    return units, held
 
 
 def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:

@@ -124,8 +124,8 @@ class TableReport:
     Attributes:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
-        held_bytes, held_runs, held_since: in an analysis, a plan and a compaction, the bytes of originals that the
-            table keeps, how many compactions can be rolled back for it, and when the oldest of them began.
+        held_bytes, held_runs, held_since: in an analysis and in what changes them, the bytes of originals that the
+            table keeps afterwards, how many compactions can be rolled back for it, and when the oldest of them began.
         small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis and a plan. See
             docs/wire.md.
         options: those by which a plan was made; a compaction of this plan takes them.

@@ -16,6 +16,7 @@ from spark_jobs.core.planning.decisions import Rewrite
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.held import Held, held_in
+from spark_jobs.core.records.journal import RunState
 from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.wire.report import UnitReport
@@ -157,7 +158,11 @@ def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
 
 def held_by(runs: Iterable[Run]) -> Held:
     """Return what these runs hold."""
-    states = ((run.run_id, run.current()) for run in runs)
+    return held_in_states((run.run_id, run.current()) for run in runs)
+
+
+def held_in_states(states: Iterable[tuple[str, RunState]]) -> Held:
+    """Return what runs hold, by their ids and states; nothing is read."""
     return Held.of((run_id, held_in(state), state.started) for run_id, state in states)
 
 
