@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,17 @@ _cache = shown.Cache()
 @app.middleware("http")
 async def with_policy(request: Request, call_next: Any) -> Response:
     """Add the headers to each answer, also to an error."""
-    response: Response = await call_next(request)
+    response: Response = await call_next(request) if _names_a_run(request) else Response("Not Found", 404)
     for name, value in _HEADERS.items():
         may_be_kept = name == "Cache-Control" and "/static/" in request.url.path
         if not may_be_kept:  # guard: each_answer_has_the_policy
             response.headers[name] = value
     return response
+
+
+def _names_a_run(request: Request) -> bool:
+    """Tell whether a DAG run may have these names: PostgreSQL takes none with NUL, and raises an error."""
+    return not request.url.path.endswith(("/run", "/task")) or "%00" not in request.url.query
 
 
 @app.exception_handler(HTTPException)
@@ -67,8 +72,9 @@ def list_of_tables(request: Request, user: User) -> str:
     wanted = Wanted.of(request.query_params)
     values = shown.tables(seen, wanted)
     if not seen.rows:
-        values["acts"] = on_demand.acts(user)
-    return _page("tables.html", {**values, **_of(snapshot)})
+        values["acts"] = on_demand.acts(user, None, {})
+    values["several"] = len({row.server for row in seen.rows}) > 1
+    return _page("tables.html", {**values, **_of(snapshot, dags, seen.since)})
 
 
 @app.get("/table", response_class=HTMLResponse)
@@ -86,11 +92,14 @@ def one_table(request: Request, user: User) -> str:
         raise HTTPException(404, "No job has looked at this table")
     with snapshot.tables.lock:
         numbers = [point.number for point in view.points()][-_RUNS_SHOWN:]
-        found = stored.numbered([each for each in numbers if each], snapshot.servers)
-        if 0 in numbers:
-            found = sorted([*found, *stored.failed_of(permitted)], key=lambda each: each.at)
+    found = stored.numbered([each for each in numbers if each], snapshot.servers)
+    if 0 in numbers:
+        found = sorted([*found, *stored.failed_of(permitted, _RUNS_SHOWN)], key=lambda each: each.at)
+    with snapshot.tables.lock:
         values = shown.table(view, found)
-    return _page("table.html", {**values, **_of(snapshot), "acts": on_demand.acts(user)})
+        values["several"] = len(snapshot.tables.servers) > 1
+        values["acts"] = on_demand.acts(user, server, snapshot.tables.servers)
+    return _page("table.html", {**values, **_of(snapshot, permitted, view.since)})
 
 
 @app.get(
@@ -108,7 +117,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     states = stored.states(dag_id, run_id)
     if not states and not found:
         raise HTTPException(404, "There is no such DAG run")
-    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot)})
+    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot, {dag_id})})
 
 
 @app.get(
@@ -119,7 +128,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
 def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str = "") -> str:
     """Return the report of one task instance; Airflow's UI sends no index of a task that is not mapped."""
     access.require(user, dag_id, DagAccessEntity.XCOM)
-    index = int(map_index) if map_index.isascii() and map_index.isdigit() else -1
+    index = int(map_index) if map_index.isascii() and map_index.isdigit() and len(map_index) < 10 else -1
     run_id = _run_id(dag_id, run_id)
     found = [
         each
@@ -138,19 +147,16 @@ def _run_id(dag_id: str, run_id: str) -> str:
     return run_id if stored.states(dag_id, run_id) else run_id.replace(" ", "+")
 
 
-def _of(snapshot: Snapshot | None) -> dict[str, Any]:
-    """Return what each page has: how old the data is, and since when it is known."""
-    read: dict[str, Any] = {"complete": True, "read_at": None, "since": None, "unread": 0}
-    if snapshot is not None:
-        tables = snapshot.tables
-        since = tables.since if len(tables) else None
-        read = {
-            "complete": snapshot.complete,
-            "read_at": snapshot.read_at,
-            "since": since,
-            "unread": tables.unread,
-        }
-    return read
+def _of(snapshot: Snapshot | None, dags: Collection[str] = (), since: float | None = None) -> dict[str, Any]:
+    """Return what each page has: how old the data is, since when it is known, and what could not be read.
+
+    Args:
+        dags: those of which the user sees anything
+    """
+    if snapshot is None:
+        return {"complete": True, "read_at": None, "since": None, "unread": 0}
+    unread = sum(snapshot.tables.unread[dag] for dag in dags)
+    return {"complete": snapshot.complete, "read_at": snapshot.read_at, "since": since, "unread": unread}
 
 
 def _page(name: str, values: Mapping[str, Any]) -> str:

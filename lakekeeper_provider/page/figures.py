@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
+from lakekeeper_provider.options.option import ANALYZE, COMPACT
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.records import number
-from lakekeeper_provider.page.tables import HELD, RESTORED, RETENTION, SWAPPED, Newest, Point, View
+from lakekeeper_provider.page.tables import HELD, RESTORED, RETENTION, SWAPPED, WHOLE, Newest, Point, View
 from lakekeeper_provider.page.trends import Trends, thinned
 from lakekeeper_provider.report.backlog import Backlog
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def _row(view: View, points: Sequence[Point]) -> Row:
         files=_known(now.files),
         bytes=_known(now.bytes),
         small=_known(now.small),
-        flagged=int(number(found.get("flagged"))) + _count(found, ("deferred", "failed", "changed")),
+        flagged=_flagged(view),
         verb=last.verb,
         outcome=str(record.get("outcome")),
         reason=record.get("reason"),
@@ -98,24 +101,19 @@ def _row(view: View, points: Sequence[Point]) -> Row:
 
 
 def _held(view: View) -> dict[str, Any]:
-    """Return what is held: as the newest analysis or compaction says, less what was put back or deleted since."""
+    """Return what is held, as the newest job says that has looked."""
     newest = view.newest(HELD)
-    if newest is None:
-        return {}
-    record = newest.record
-    size, runs = number(record.get("held_bytes")), number(record.get("held_runs"))
-    for later in (view.newest(ROLLBACK), view.newest(CLEANUP)):
-        if later is not None and later.at > newest.at:
-            size -= _gone(later.record)
-            runs -= bool(later.record.get("rewritten"))
-    held = {"held_bytes": max(size, 0.0), "held_runs": max(runs, 0) if size > 0 else 0}
-    return {**record, **held}
+    return newest.record if newest is not None else {}
 
 
-def _gone(record: dict[str, Any]) -> float:
-    """Return the bytes of originals that a rollback has put back, or a cleanup deleted."""
-    told = record.get("rewritten") or {}
-    return sum(map(number, (told.get("bytes_after"), record.get("freed_bytes"), record.get("trashed_bytes"))))
+def _flagged(view: View) -> int:
+    """Return how many partitions are worth a compaction: the newest analysis of all, less what was compacted since."""
+    analysed, swapped = view.newest(WHOLE), view.newest(SWAPPED)
+    flagged = int(number(analysed.record.get("flagged"))) if analysed else 0
+    if swapped is None or (analysed is not None and swapped.at < analysed.at):
+        return flagged
+    left = _count(swapped.record, ("deferred", "failed", "changed"))
+    return max(flagged - _count(swapped.record, ("compacted",)), left)
 
 
 def _known(value: float) -> float | None:
@@ -146,7 +144,7 @@ def _until(held: Mapping[str, Any], cleaned: Newest | None) -> float | None:
         return None
     try:
         return began + seconds(older_than)
-    except (ValueError, KeyError, IndexError):
+    except (ValueError, KeyError, IndexError, OverflowError):
         return None
 
 
@@ -192,8 +190,8 @@ class Figures:
 
     @property
     def removed(self) -> float:
-        """Return how many files were removed in all days that are shown."""
-        return sum(self.trends.removed)
+        """Return how many files were removed in all days that are shown, less those that were brought back."""
+        return max(sum(self.trends.removed), 0.0)
 
     @property
     def backlog(self) -> Backlog:
@@ -209,8 +207,12 @@ def of_all(views: Iterable[View], now: float) -> tuple[list[Row], Figures]:
     rows, trends = [], Trends.until(now)
     for view in views:
         points = list(view.points())
-        rows.append(_row(view, points))
-        trends.add(points, view.removals())
+        try:
+            rows.append(_row(view, points))
+        except Exception as error:  # One table that cannot be shown hides no other.
+            log.warning("a table is left out of the list: %r", error)
+        else:
+            trends.add(points, view.removals())
     return rows, _figures(rows, trends)
 
 

@@ -137,7 +137,8 @@ class Reader:
         self.tables = Tables()
         self._servers: dict[int, str] = {}
         self._cursor: int | None = None
-        self._newest: deque[tuple[int, float]] = deque(maxlen=_REMEMBERED)
+        self._seen: deque[tuple[int, float]] = deque(maxlen=_REMEMBERED)
+        self._last_read = 0.0
         self._xcoms: set[tuple[object, ...]] = set()
         self._xcoms_since = 0.0
 
@@ -149,34 +150,40 @@ class Reader:
     def read(self) -> bool:
         """Read the next portion; return whether there may be more."""
         self._servers = stored.servers()
-        known = {number for number, _ in self._newest}
+        began = time.time()
+        known = {number for number, _ in self._seen}
         read, last = 0, self._begin() if self._cursor is None else self._cursor
         for each in stored.after(last, self._servers):
             read, last = read + 1, each.number
             if last not in known:
                 add(self.tables, [each])
-                self._newest.append((last, each.at))
+                self._seen.append((last, began))
             if read % _BREATH == 0:
                 time.sleep(_BREATH_SECONDS)
         self._cursor = last if read == stored.PORTION else None
         if self._cursor is not None:
             return True
-        self._read_xcoms()
+        self._read_xcoms(began)
+        self._last_read = began
         return False
 
     def _begin(self) -> int:
-        """Return the id after which is read: the newest events again, for others may have come between them."""
-        recent = time.time() - _LATE_SECONDS
-        first = self._newest[0][0] - 1 if self._newest else 0
-        return max((number for number, at in self._newest if at <= recent), default=first)
+        """Return the id after which is read: the newest events again, for others may have come between them.
 
-    def _read_xcoms(self) -> None:
+        None comes below an id that was seen long before the last read, by the clock of this process.
+        """
+        settled = self._last_read - _LATE_SECONDS
+        has_all = len(self._seen) < _REMEMBERED
+        first = 0 if has_all else min(number for number, _ in self._seen) - 1
+        return max((number for number, seen_at in self._seen if seen_at <= settled), default=first)
+
+    def _read_xcoms(self, now: float) -> None:
         for each in stored.failed_since(self._xcoms_since):
-            place = (each.at, each.source, each.extra.get("page"))
+            place = (each.at, each.source, str(each.extra.get("page")))
             if place not in self._xcoms:
                 self._xcoms.add(place)
                 add(self.tables, [each])
-                self._xcoms_since = max(self._xcoms_since, each.at - _LATE_SECONDS)
+        self._xcoms_since = now - _LATE_SECONDS
 
 
 def _first() -> Snapshot:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lakekeeper_provider.options.option import COMPACT
 from lakekeeper_provider.page.records import number
-from lakekeeper_provider.page.tables import Newest, View
+from lakekeeper_provider.page.tables import TRIED, Newest, View
 
 #: A night ends with the newest compaction. It is longer than a maintenance window, and shorter than a day.
 _SECONDS = 12 * 3_600
@@ -65,7 +64,7 @@ def last_night(views: Sequence[View], on_demand: str) -> Night | None:
 
 
 def _attempts(views: Iterable[View], besides: str | None = None) -> list[Newest]:
-    return [found for view in views if (found := view.newest(COMPACT, besides=besides)) is not None]
+    return [found for view in views if (found := view.newest(TRIED, besides=besides)) is not None]
 
 
 def _runs(found: Iterable[Newest]) -> list[tuple[str, str, int]]:

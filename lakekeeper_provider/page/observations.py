@@ -51,8 +51,8 @@ class Stored:
     @property
     def is_known(self) -> bool:
         """Tell whether this version can read it."""
-        version = self.extra.get("version")
-        return isinstance(version, int) and version <= health.VERSION
+        version, verb = self.extra.get("version"), self.extra.get("verb")
+        return isinstance(version, int) and version <= health.VERSION and isinstance(verb, str)
 
     def observations(self) -> Iterator[Observation]:
         """Yield what it says of each table. Of what is no record, nothing: a person may have written it."""
@@ -123,6 +123,11 @@ class Observation:
         """Return the files and bytes before and after of what was swapped or put back; empty if there was none."""
         return counts(self.raw.get("rewritten")) or {}
 
+    @cached_property
+    def outcomes(self) -> Mapping[str, float]:
+        """Return how many partitions have ended how."""
+        return counts(self.raw.get("outcomes")) or {}
+
     def figure(self, key: str) -> float | None:
         """Return a figure of the record; None if it has none."""
         return figure(self.raw.get(key))
@@ -130,6 +135,15 @@ class Observation:
     def number(self, key: str) -> float:
         """Return a figure of the record; 0 if it has none."""
         return number(self.raw.get(key))
+
+
+def readable(value: Any) -> dict[str, Any]:
+    """Return the extra of an event, or the value of an XCom, without halves of characters; empty if it is none."""
+    try:
+        found = encodable(value)
+    except RecursionError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def encodable(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from airflow.configuration import conf
@@ -19,9 +20,23 @@ def dag_id() -> str:
     return str(conf.get("lakekeeper", "on_demand_dag", fallback=_DAG))
 
 
-def acts(user: Any) -> dict[str, Any]:
-    """Return the id of the DAG, and why no button is shown; None if the user may trigger it."""
-    return {"dag_id": dag_id(), "why_not": _why_not(user, dag_id())}
+def acts(user: Any, server: str | None, servers: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    """Return the id of the DAG, and why no button is shown; None if the user may trigger it.
+
+    Args:
+        server: the Hive server of the table that it would work on; None for none
+        servers: by Hive server, the DAGs that have worked on it
+    """
+    dag = dag_id()
+    return {"dag_id": dag, "why_not": _why_not(user, dag) or _elsewhere(dag, server, servers)}
+
+
+def _elsewhere(dag: str, server: str | None, servers: Mapping[str, Collection[str]]) -> str | None:
+    """Return why the DAG would work on another table of the same name: it works on the Hive of its own connection."""
+    own = {each for each, dags in servers.items() if dag in dags}
+    if server is None or len(servers) < 2 or own == {server}:
+        return None
+    return f"There are tables of several Hive servers, and {dag} is not known to work on {server} only."
 
 
 def _why_not(user: Any, dag: str) -> str | None:

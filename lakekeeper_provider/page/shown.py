@@ -16,7 +16,7 @@ from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.page.night import Night, last_night, outcomes
 from lakekeeper_provider.page.observations import Observation, Source, Stored
-from lakekeeper_provider.page.tables import View
+from lakekeeper_provider.page.tables import SWAPPED, WHOLE, View
 from lakekeeper_provider.page.trends import DAY
 
 #: So many combinations of rights are kept summed up.
@@ -33,6 +33,7 @@ class Seen:
     rows: Sequence[Row]
     figures: Figures
     night: Night | None
+    since: float | None
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Cache:
 def _seen(snapshot: Snapshot, dags: frozenset[str], now: float) -> Seen:
     with snapshot.tables.lock:
         views = list(snapshot.tables.views(dags))
-        return Seen(*figures.of_all(views, now), last_night(views, on_demand.dag_id()))
+        since = min((view.since for view in views), default=None)
+        return Seen(*figures.of_all(views, now), last_night(views, on_demand.dag_id()), since)
 
 
 def tables(seen: Seen, wanted: Wanted) -> dict[str, Any]:
@@ -109,18 +111,22 @@ def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
         seen for seen in _observed(found) if seen.table == view.name and seen.stored.server == view.server
     ]
     points = [point for point in view.points() if point.files == point.files]
-    analysed, looked = view.newest(ANALYZE), view.newest(ANALYZE, COMPACT)
-    names = {seen.stored.number: seen.run_id or "" for seen in runs}
+    analysed, looked = view.newest(WHOLE), view.newest(ANALYZE, COMPACT)
+    swapped = view.newest(SWAPPED)
+    is_newer = swapped is not None and analysed is not None and swapped.at > analysed.at
+    names = {(seen.stored.number, seen.stored.at): seen.run_id or "" for seen in runs}
     return {
         "row": figures.row(view),
         "looked": looked.record if looked else {},
         "analysed": analysed.record if analysed else {},
+        "analysed_at": analysed.at if analysed else None,
+        "compacted_since": is_newer,
         "runs": [_run(seen) for seen in reversed(runs)],
         "plot": {
             "at": [round(point.at) for point in points],
             "files": [point.files for point in points],
             "bytes": [point.bytes for point in points],
-            "marks": [[point.letter, names.get(point.number, "")] for point in points],
+            "marks": [[point.letter, names.get((point.number, point.at), "")] for point in points],
         },
     }
 
@@ -155,17 +161,22 @@ def run(
         (each.verb, each.stored.server, each.table, each.stored.source, each.run_id): each for each in seen
     }
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
-    undone = {each.table for (verb, *_), each in newest.items() if verb == ROLLBACK}
+    undone = {}
+    for (verb, *_), each in newest.items():
+        if verb == ROLLBACK and each.rewritten:
+            undone[each.stored.server, each.table] = each.stored.at
     failed = [
         (task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")
     ]
     analysed = [each for (verb, *_), each in newest.items() if verb == ANALYZE]
-    worked = {each.table for each in compactions}
-    others = [each for each in analysed if each.table not in worked]
+    worked = {(each.stored.server, each.table) for each in compactions}
+    others = [each for each in analysed if (each.stored.server, each.table) not in worked]
+    done = [each for each in compactions if each.rewritten]
     return {
         "dag_id": dag_id,
         "run_id": run_id,
-        "done": [_run(each) for each in compactions if each.record.get("rewritten")],
+        "done": [_run(each) for each in done],
+        "tables": len({(each.stored.server, each.table) for each in done}),
         "left": [_run(each) for each in (*compactions, *others) if _is_left(each)],
         "undone": undone,
         "failed": failed,

@@ -18,13 +18,15 @@ from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
-from lakekeeper_provider.page.observations import Source, Stored, encodable
+from lakekeeper_provider.page.observations import Source, Stored, readable
 from lakekeeper_provider.report import health
 
 #: The names of mapped task instances; the attribute of the model is a private one.
 _NAMES: Any = TaskInstance.__table__.c.rendered_map_index
 #: Events are read in portions: each is a query, and what it returns is held at once.
 PORTION = 2_000
+#: The states of tasks that have left their results in XCom.
+_NOT_SUCCEEDED = ("failed", "skipped", "up_for_retry", "upstream_failed")
 #: Names and not a pattern, which no index would serve.
 _XCOM_KEYS = tuple(f"{health.XCOM_KEY}{number}" for number in range(64))
 #: Columns of the table, and not of the model, whose loader would take half of the time and hold all rows at once.
@@ -64,17 +66,18 @@ def of_run(dag_id: str, run_id: str, known: dict[int, str]) -> list[Stored]:
     condition = (_EVENTS.source_dag_id == dag_id) & (_EVENTS.source_run_id == run_id)
     events = _events(known, condition, order=_EVENTS.id, limit=None)
     of_xcom = (XComModel.dag_id == dag_id) & (XComModel.run_id == run_id)
-    return sorted([*events, *_xcoms(of_xcom)], key=lambda each: each.at)
+    return sorted([*events, *_xcoms(of_xcom, order=XComModel.timestamp)], key=lambda each: each.at)
 
 
-def failed_since(at: float) -> list[Stored]:
-    """Return what tasks have left in XCom since a time, in seconds since the epoch, oldest first."""
-    return _xcoms(XComModel.timestamp > datetime.fromtimestamp(at, timezone.utc))
+def failed_since(at: float) -> Iterator[Stored]:
+    """Yield what tasks have left in XCom since a time, in seconds since the epoch, oldest first."""
+    return _xcoms(XComModel.timestamp > datetime.fromtimestamp(at, timezone.utc), order=XComModel.timestamp)
 
 
-def failed_of(dags: Iterable[str]) -> list[Stored]:
-    """Return what tasks of these DAGs have left in XCom, oldest first."""
-    return _xcoms(XComModel.dag_id.in_(dags))
+def failed_of(dags: Iterable[str], limit: int) -> list[Stored]:
+    """Return the last that tasks of these DAGs have left in XCom, oldest first."""
+    found = _xcoms(XComModel.dag_id.in_(dags), order=XComModel.timestamp.desc(), limit=limit)
+    return list(found)[::-1]
 
 
 def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored]:
@@ -86,7 +89,7 @@ def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | N
     with create_session() as session:
         for row in session.execute(query.order_by(order).limit(limit)):
             number, at, asset, extra, *source = cast("Any", row)
-            yield Stored(number, at.timestamp(), known[asset], _source(*source), encodable(extra or {}))
+            yield Stored(number, at.timestamp(), known[asset].lower(), _source(*source), readable(extra))
 
 
 def _source(dag_id: str, run_id: str | None, task_id: str | None, map_index: int | None) -> Source:
@@ -95,28 +98,24 @@ def _source(dag_id: str, run_id: str | None, task_id: str | None, map_index: int
     return Source(dag, run, task, -1 if map_index is None else map_index)
 
 
-def _xcoms(condition: Any) -> list[Stored]:
-    query = select(
-        XComModel.timestamp,
-        XComModel.dag_id,
-        XComModel.run_id,
-        XComModel.task_id,
-        XComModel.map_index,
-        XComModel.value,
-    ).where(XComModel.key.in_(_XCOM_KEYS), condition)
+def _xcoms(condition: Any, *, order: Any, limit: int | None = None) -> Iterator[Stored]:
+    """Yield what tasks have left that did not succeed: those of a task that has succeeded are nobody's any more."""
+    of_task = (TaskInstance.dag_id == XComModel.dag_id) & (TaskInstance.run_id == XComModel.run_id)
+    of_task &= (TaskInstance.task_id == XComModel.task_id) & (TaskInstance.map_index == XComModel.map_index)
+    query = (
+        select(
+            *(XComModel.timestamp, XComModel.value, XComModel.dag_id, XComModel.run_id),
+            *(XComModel.task_id, XComModel.map_index),
+        )
+        .join(TaskInstance, of_task)
+        .where(XComModel.key.in_(_XCOM_KEYS), TaskInstance.state.in_(_NOT_SUCCEEDED), condition)
+    )
     with create_session() as session:
-        rows = session.execute(query.order_by(XComModel.timestamp)).all()
-    return list(_stored(rows))
-
-
-def _stored(rows: Iterable[Any]) -> Iterator[Stored]:
-    for row in rows:
-        value = _value(row.value)
-        if isinstance(value, dict):
-            source = _source(row.dag_id, row.run_id, row.task_id, row.map_index)
-            yield Stored(
-                0, row.timestamp.timestamp(), str(value.get("server") or "default"), source, encodable(value)
-            )
+        for row in session.execute(query.order_by(order).limit(limit)):
+            at, value, *source = cast("Any", row)
+            extra = readable(_value(value))
+            server = str(extra.get("server") or "default").lower()
+            yield Stored(0, at.timestamp(), server, _source(*source), extra)
 
 
 def _value(value: Any) -> Any:
@@ -125,7 +124,7 @@ def _value(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -7,6 +7,7 @@ import logging
 import math
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
@@ -26,8 +27,9 @@ _UNKNOWN = math.nan
 #: newest rollback that has restored anything, the newest observation that says what is held, and the newest cleanup
 #: that says for how long.
 SWAPPED, RESTORED, HELD, RETENTION = "swapped", "restored", "held", "retention"
+#: And the newest analysis of all partitions, and the newest compaction that was no dry run and had anything to do.
+WHOLE, TRIED = "whole", "tried"
 _WROTE = {COMPACT: SWAPPED, ROLLBACK: RESTORED}
-_OPPOSITE = {COMPACT: RESTORED, ROLLBACK: SWAPPED}
 #: The letters that a track keeps of the verbs.
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
 
@@ -74,12 +76,6 @@ class Newest:
         retention = (page.extra.get("older_than"), page.extra.get("keep_last"))
         return cls(page.at, page.number, page.source, seen.verb, seen.run_id, seen.text, retention)
 
-    def is_of_the_same_task(self, seen: Observation) -> bool:
-        """Tell whether the same task has told it of the same run, in an earlier try."""
-        if self.run_id is None or self.verb not in (COMPACT, ROLLBACK):
-            return False
-        return (self.source, self.verb, self.run_id) == (seen.stored.source, seen.verb, seen.run_id)
-
     def settle(self) -> None:
         """Bring the record into its form now, so that no request has to."""
         if not self._is_sound:
@@ -88,10 +84,15 @@ class Newest:
     @property
     def record(self) -> Record:
         """Return the record, without what is not of its type."""
-        record: Record = json.loads(self.text)
-        if not self._is_sound:
-            record = sound(record)
-            self.text, self._is_sound = json.dumps(record, separators=(",", ":")), True
+        if self._is_sound:
+            record: Record = json.loads(self.text)
+            return record
+        try:
+            record = sound(json.loads(self.text))
+            self.text = json.dumps(record, separators=(",", ":"))
+        except (ValueError, RecursionError):  # written by somebody else, and nested too deeply
+            record, self.text = sound({}), json.dumps(sound({}))
+        self._is_sound = True
         return record
 
 
@@ -105,6 +106,7 @@ class Track:
 
     at: array[float] = field(default_factory=lambda: array("d"))
     numbers: array[int] = field(default_factory=lambda: array("q"))
+    runs: array[int] = field(default_factory=lambda: array("q"))
     letters: bytearray = field(default_factory=bytearray)
     files: array[float] = field(default_factory=lambda: array("d"))
     bytes: array[float] = field(default_factory=lambda: array("d"))
@@ -115,19 +117,20 @@ class Track:
     def add(self, seen: Observation, undone_at: float) -> None:
         """Add an observation. It may be older than the last one: clocks of several machines date them.
 
-        A retry reports again what the try before has swapped: it replaces what that has told. A task that was cleared
-        after a rollback has swapped it once more.
+        The retry of a compaction reports again what the tries before have swapped: it replaces what they have told. One
+        that was cleared after a rollback has swapped it once more.
 
         Args:
-            undone_at: when a job of any DAG has done the opposite the last time
+            undone_at: when a job of any DAG has rolled back the table the last time
         """
-        known = self.newest.get(seen.verb)
-        if known is not None and known.is_of_the_same_task(seen) and known.at > undone_at:
-            self._forget(known)
+        run = _run_of(seen)
+        if run:
+            self._forget(run, undone_at)
         place = bisect_right(self.at, seen.stored.at)
         letter = LETTERS[seen.verb]
         self.at.insert(place, seen.stored.at)
         self.numbers.insert(place, seen.stored.number)
+        self.runs.insert(place, run)
         self.letters.insert(place, ord(letter.upper() if _is_absolute(seen) else letter))
         for values, size in zip((self.files, self.bytes, self.small), _sizes(seen)):
             values.insert(place, size)
@@ -140,14 +143,22 @@ class Track:
         known = self.newest.get(key)
         return known is None or known.at <= at
 
-    def _forget(self, newest: Newest) -> None:
-        letter = LETTERS[newest.verb]
-        for place in range(len(self.at) - 1, -1, -1):
-            if self.at[place] == newest.at and chr(self.letters[place]).lower() == letter:
-                sizes = (self.files, self.bytes, self.small, self.removed)
-                for values in (self.at, self.numbers, self.letters, *sizes):
+    def _forget(self, run: int, after: float) -> None:
+        """Remove what compactions of a run have told after a time."""
+        told = (
+            self.at,
+            self.numbers,
+            self.runs,
+            self.letters,
+            self.files,
+            self.bytes,
+            self.small,
+            self.removed,
+        )
+        for place in range(len(self.at) - 1, bisect_right(self.at, after) - 1, -1):
+            if self.runs[place] == run:
+                for values in told:
                     del values[place]  # type: ignore[attr-defined]
-                return
 
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many; a rollback brings them back, below 0."""
@@ -158,11 +169,20 @@ class Track:
         return zip(self.at, self.numbers, self.letters, self.files, self.bytes, self.small)
 
 
+def _run_of(seen: Observation) -> int:
+    """Return a number for the run of a compaction; 0 for another verb, and for a run without an id."""
+    return hash(seen.run_id) or 1 if seen.verb == COMPACT and seen.run_id else 0
+
+
 def _keys(seen: Observation) -> Iterator[str]:
     """Yield what an observation is the newest of: its verb, and what only some of them say."""
     yield seen.verb
     if seen.verb in _WROTE and seen.rewritten:
         yield _WROTE[seen.verb]
+    if seen.verb == COMPACT and _has_tried(seen):
+        yield TRIED
+    if seen.verb == ANALYZE and _is_absolute(seen):
+        yield WHOLE
     if seen.figure("held_runs") is not None:
         yield HELD
     if any(seen.stored.extra.get(key) is not None for key in ("older_than", "keep_last")):
@@ -171,7 +191,13 @@ def _keys(seen: Observation) -> Iterator[str]:
 
 def _is_absolute(seen: Observation) -> bool:
     """Tell whether the sizes are those of the table: one that was refused, or busy, was not looked at."""
-    return seen.is_whole and seen.figure("files") is not None and seen.number("partitions") > 0
+    looked = seen.is_whole and seen.figure("files") is not None and seen.number("partitions") > 0
+    return looked and not seen.outcomes.get("failed")
+
+
+def _has_tried(seen: Observation) -> bool:
+    """Tell whether a compaction had anything to do, and was no dry run."""
+    return "flagged" not in seen.outcomes and str(seen.raw.get("outcome")) != "nothing"
 
 
 def _change(seen: Observation, of: str) -> float:
@@ -211,6 +237,11 @@ class View:
         counted = (each for each in found if each.source.dag_id != besides)
         return max(counted, key=lambda each: (each.at, each.number), default=None)
 
+    @property
+    def since(self) -> float:
+        """Return when it was observed first."""
+        return min(track.at[0] for track in self.tracks)
+
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many, of each DAG."""
         return (each for track in self.tracks for each in track.removals())
@@ -221,8 +252,13 @@ class View:
         for at, event, letter, *given in merge(*(track.rows() for track in self.tracks), key=itemgetter(0)):
             absolute = chr(letter).isupper()
             files, size, small = given if absolute else (sum(each) for each in zip(sizes, given))
-            sizes = (files, size, max(small, 0.0) if small == small else small)
+            sizes = _not_below_zero(files), _not_below_zero(size), _not_below_zero(small)
             yield Point(at, event, chr(letter).lower(), *sizes)
+
+
+def _not_below_zero(value: float) -> float:
+    """Return a size; NaN stays."""
+    return value if math.isnan(value) else max(value, 0.0)
 
 
 class Tables:
@@ -231,16 +267,16 @@ class Tables:
     Attributes:
         version: grows with each observation.
         dags: the DAGs whose jobs have observed any.
-        unread: how many pages of records are of a newer version.
-        since: the time of the oldest observation; infinite without any.
+        servers: by Hive server, the DAGs whose jobs have worked on it.
+        unread: by DAG, how many pages of records are of a newer version, or cannot be read.
         lock: held by who adds a page of records, and by who looks at a table, or at all of them.
     """
 
     def __init__(self) -> None:
         self.version = 0
         self.dags: set[str] = set()
-        self.unread = 0
-        self.since = math.inf
+        self.unread: Counter[str] = Counter()
+        self.servers: dict[str, set[str]] = {}
         self.lock = RLock()
         self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
 
@@ -253,11 +289,11 @@ class Tables:
             return
         stored = seen.stored
         tracks = self._tracks.setdefault((stored.server, seen.table), {})
-        undone = (track.newest.get(_OPPOSITE.get(seen.verb, "")) for track in tracks.values())
+        undone = (track.newest.get(RESTORED) for track in tracks.values())
         undone_at = max((each.at for each in undone if each is not None), default=-math.inf)
         tracks.setdefault(stored.source.dag_id, Track()).add(seen, undone_at)
         self.dags.add(stored.source.dag_id)
-        self.since = min(self.since, stored.at)
+        self.servers.setdefault(stored.server, set()).add(stored.source.dag_id)
         self.version += 1
 
     def settle(self) -> None:
@@ -291,7 +327,7 @@ def add(tables: Tables, found: Iterable[Stored]) -> None:
             try:
                 _add(tables, each)
             except Exception as error:
-                tables.unread += 1
+                tables.unread[each.source.dag_id] += 1
                 log.warning(
                     "results of %s in %s are left out: %r", each.source.task_id, each.source.dag_id, error
                 )
@@ -299,7 +335,7 @@ def add(tables: Tables, found: Iterable[Stored]) -> None:
 
 def _add(tables: Tables, page: Stored) -> None:
     if not page.is_known:
-        tables.unread += 1
+        tables.unread[page.source.dag_id] += 1
         return
     for seen in page.observations():
         tables.add(seen)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from airflow.models.asset import AssetEvent, AssetModel
 from airflow.models.dag import DagModel
 from airflow.models.dagbundle import DagBundleModel
+from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from fastapi.testclient import TestClient
-from sqlalchemy import delete
+from sqlalchemy import delete, insert, text
 
 from lakekeeper_provider.page import plugin
 from lakekeeper_provider.report import health
@@ -23,6 +26,7 @@ from tests.airflow.page.per_dag_auth import RIGHTS, PerDagAuthManager
 
 NOW = datetime.now(timezone.utc)
 DAGS = ("nightly", "team_b", "lakekeeper_on_demand")
+_RUN_NUMBERS = itertools.count(1)
 Client = Callable[[str | None], TestClient]
 
 
@@ -103,6 +107,30 @@ def client(application: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client
     own.stop()
 
 
+def leave_in_xcom(
+    *values: Any,
+    key: str = f"{health.XCOM_KEY}0",
+    state: str = "failed",
+    at: datetime = NOW,
+    dag_id: str = "nightly",
+) -> None:
+    """Leave values in XCom as tasks do that end in this state: each is of a DAG run of its own."""
+    with create_session() as session:
+        session.execute(text("PRAGMA foreign_keys = OFF"))
+        for value in values:
+            place = {"dag_id": dag_id, "run_id": str(uuid4()), "task_id": "compact", "map_index": -1}
+            needed = {
+                "try_number": 1,
+                "pool": "default_pool",
+                "pool_slots": 1,
+                "max_tries": 0,
+                "state": state,
+            }
+            session.execute(insert(TaskInstance).values(id=uuid4(), **place, **needed))
+            xcom = {"key": key, "value": value, "timestamp": at, "dag_run_id": next(_RUN_NUMBERS)}
+            session.execute(insert(XComModel).values(**place, **xcom))
+
+
 @pytest.fixture
 def recorded(airflow_db: Path) -> Iterator[Callable[..., list[int]]]:
     """Return a function that records events, as Airflow does, and returns their ids; they are deleted afterwards."""
@@ -124,7 +152,9 @@ def recorded(airflow_db: Path) -> Iterator[Callable[..., list[int]]]:
         with create_session() as session:
             session.execute(delete(AssetEvent))
             session.execute(delete(XComModel))
+            session.execute(delete(TaskInstance).where(TaskInstance.pool == "default_pool"))
 
     record.forget = forget  # type: ignore[attr-defined]
+    forget()
     yield record
     forget()

@@ -54,7 +54,15 @@ def records(text: str) -> dict[str, dict[str, Any]]:
     left = {**unit, "outcome": text, "code": text, "reason": text}
     opened = {"units": 1, "since": text, "names": [{text: text}], "last": {text: 1}}
     whole = {"table": text, "outcome": text, "code": text, "reason": text, "run_id": text}
-    whole |= {"files": 9, "bytes": 9, "flagged": 2, "flagged_files": 3, "target_files": 1, "open": opened}
+    whole |= {
+        "files": 9,
+        "bytes": 9,
+        "partitions": 5,
+        "flagged": 4,
+        "flagged_files": 3,
+        "target_files": 1,
+        "open": opened,
+    }
     whole |= {"outcomes": {text: 3}, "warning_codes": {text: 1}, "skipped": {text: 2}, "warnings": [text]}
     whole |= {"left": [left], "flagged_units": [unit], "held_runs": 1, "held_bytes": 2, "held_since": text}
     whole |= {"writers": [{"owner": text, "pattern": text, "files": 1, "bytes": 1, "newest": text}]}

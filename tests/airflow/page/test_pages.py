@@ -9,6 +9,8 @@ import pytest
 from airflow.models.dag import DagModel
 from airflow.utils.session import create_session
 
+from lakekeeper_provider.page import app, follower
+from lakekeeper_provider.report import health
 from tests.airflow.page.conftest import NOW, event
 
 ANALYSED = {
@@ -112,6 +114,49 @@ def test_the_tab_of_a_task_shows_its_report_or_that_there_is_none(client, record
     assert "No report" in asked.get(f"{base}&task_id=other&map_index=-1").text
 
 
+@pytest.mark.parametrize("name", ["dag_id", "run_id", "task_id", "map_index"])
+@pytest.mark.parametrize(
+    ("value", "codes"), [("%00", {404}), ("9" * 5_000, {200, 403, 404}), ("%ff", {200, 403, 404})]
+)
+@pytest.mark.parametrize("page", ["run", "task"])
+def test_an_odd_name_of_a_run_is_none(client, recorded, page, name, value, codes):
+    recorded(*night())
+    query = "dag_id=nightly&run_id=scheduled__1&task_id=compact&map_index=-1"
+    odd = "&".join(f"{name}={value}" if each.startswith(name) else each for each in query.split("&"))
+    assert client("admin").get(f"/lakekeeper/{page}?{odd}").status_code in codes
+
+
+def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_known(client, recorded):
+    recorded(*night())
+    other = f"{TABLE.replace('hive:', 'hiveb:')}sales.events"
+    recorded(*night(), asset=health.uri_of("HiveB:10000"))
+    asked = client("admin")
+    assert {"hive:10000", "hiveb:10000"} <= set(text(asked.get("/lakekeeper/")).split())
+    for page in (asked.get(f"{TABLE}sales.events"), asked.get(other)):
+        assert "of the Hive server" in page.text
+        assert "There are tables of several Hive servers" in page.text
+        assert "<button data-act" not in page.text
+    recorded(event(ANALYSED, dag_id="lakekeeper_on_demand"), asset=health.uri_of("hiveb:10000"))
+    again = client("admin")
+    app.follower.stop()
+    app.follower = follower.Follower()
+    assert "<button data-act" not in again.get(f"{TABLE}sales.events").text
+    assert "<button data-act" in again.get(other).text
+
+
+def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_run(client, recorded):
+    refused = {"table": "sales.events", "outcome": "refused"}
+    elsewhere = event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW)
+    recorded(*night(), event(refused, verb="rollback", at=NOW))
+    recorded(elsewhere, asset=health.uri_of("hiveb:10000"))
+    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1").text
+    assert "rolled back</span>" not in page
+    recorded(event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW))
+    assert (
+        "rolled back</span>" in client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1").text
+    )
+
+
 class TestRights:
     PAGES = (
         "/lakekeeper/",
@@ -175,6 +220,13 @@ class TestRights:
             "team_b": (False, True),
             "nobody": (False, False),
         }
+
+    def test_the_head_of_a_page_tells_nothing_of_other_dags(self, client, recorded):
+        recorded(*night(), event(ANALYSED, version=99))
+        assert "history since" not in text(client("nobody").get("/lakekeeper/"))
+        assert "newer version" not in text(client("nobody").get("/lakekeeper/"))
+        assert "history since" in text(client("admin").get("/lakekeeper/"))
+        assert "newer version" in text(client("admin").get("/lakekeeper/"))
 
     def test_of_a_table_of_two_dags_each_reader_sees_his_own(self, client, recorded):
         recorded(*night(), event({**ANALYSED, "files": 77_777}, dag_id="team_b", at=NOW))

@@ -89,7 +89,7 @@ if (acts) {
   let wanted = null;
   for (const button of acts.querySelectorAll("button[data-act]")) {
     button.addEventListener("click", () => {
-      wanted = button.dataset;
+      wanted = { ...button.dataset };
       document.getElementById("question").textContent = wanted.says;
       answer.textContent = "";
       confirm.hidden = false;
@@ -98,8 +98,12 @@ if (acts) {
   }
   confirm.addEventListener("click", async (event) => {
     event.preventDefault();
+    const asked = wanted;
+    const tell = (...parts) => {
+      if (wanted === asked) answer.replaceChildren(...parts);
+    };
     confirm.hidden = true;
-    answer.textContent = "Triggering ...";
+    tell("Triggering ...");
     const conf = { table: wanted.table, action: wanted.act, dry_run: false };
     if (wanted.run) conf.run_id = wanted.run;
     const { base, dag } = acts.dataset;
@@ -108,13 +112,12 @@ if (acts) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ logical_date: null, conf }),
     }).catch((error) => ({ ok: false, status: 0, json: async () => ({ detail: String(error) }) }));
-    const body = await response.json().catch(() => ({}));
+    const body = (await response.json().catch(() => null)) ?? {};
     if (!response.ok) {
       const detail = typeof body.detail === "string" ? body.detail : JSON.stringify(body.detail ?? "");
-      answer.textContent = `Airflow refused it (${response.status}): ${detail}`;
+      tell(`Airflow refused it (${response.status}): ${detail}`);
       return;
     }
-    answer.textContent = "Triggered: ";
     const link = document.createElement("a");
     link.href = `${base}/dags/${encodeURIComponent(dag)}/runs/${encodeURIComponent(body.dag_run_id)}`;
     link.textContent = body.dag_run_id;
@@ -122,6 +125,6 @@ if (acts) {
       click.preventDefault();
       openOutside(link.href);
     });
-    answer.append(link);
+    tell("Triggered: ", link);
   });
 }

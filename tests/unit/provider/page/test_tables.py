@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
+from dataclasses import replace
 
 import pytest
 
 from lakekeeper_provider.page import figures, night, trends
 from lakekeeper_provider.page.observations import Stored
+from lakekeeper_provider.page.tables import add
 from tests.unit.provider.page.seen import DAY, NOW, record, stored, tables_of
 
 ALL = ("nightly", "on_demand", "team")
@@ -78,14 +79,45 @@ def test_a_task_that_was_cleared_after_a_rollback_has_compacted_once_more(dag_id
     row = row_of(*pages)
     assert (row.files, row.small, all_of(*pages).removed) == (406, 300, 594)
     assert row.undoable.number == 4
-    again = stored(
-        record(rewritten=back), verb="rollback", at=NOW + 150, number=5, dag_id=dag_id, run_id="r1"
-    )
-    retried = stored(
-        record(rewritten=back), verb="rollback", at=NOW + 180, number=6, dag_id=dag_id, run_id="r1"
-    )
-    for more in ([again], [again, retried]):
-        assert (row_of(*pages, *more).files, all_of(*pages, *more).removed) == (1_000, 0)
+    again = stored(record(rewritten=back), verb="rollback", at=NOW + 150, number=5, run_id="r1")
+    assert (row_of(*pages, again).files, all_of(*pages, again).removed) == (1_000, 0)
+
+
+def test_a_rollback_in_two_tries_has_restored_what_both_have():
+    pages = [
+        stored(ANALYSED),
+        stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1"),
+    ]
+    for number, (before, after) in enumerate(((4, 400), (2, 200)), 3):
+        told = record(rewritten={"files_before": before, "files_after": after})
+        pages.append(stored(told, verb="rollback", at=NOW + 60 * number, number=number, run_id="r1"))
+    assert (row_of(*pages).files, all_of(*pages).removed) == (1_000, 0)
+
+
+def test_the_cleared_compaction_of_an_older_dag_run_is_counted_once():
+    def compacted(run_id, minutes, number):
+        page = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60 * minutes, number=number)
+        return replace(page, extra={**page.extra, "run_id": run_id})
+
+    pages = [stored(record(files=2_000, bytes=5_000)), compacted("r1", 1, 2), compacted("r2", 2, 3)]
+    assert all_of(*pages, compacted("r1", 3, 4)).removed == all_of(*pages).removed == 2 * 594
+
+
+def test_an_analysis_that_could_not_read_all_partitions_changes_no_figure():
+    partly = record(files=400, bytes=2_000, partitions=9, outcomes={"failed": 5, "flagged": 4}, flagged=4)
+    row = row_of(stored(ANALYSED), stored(partly, at=NOW + 60, number=2))
+    assert (row.files, row.small, row.flagged) == (1_000, 900, 4)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "left"), [({"compacted": 1}, 3), ({"compacted": 3, "deferred": 1}, 1), ({"compacted": 9}, 0)]
+)
+def test_partitions_that_were_compacted_since_the_analysis_are_not_worth_it_any_more(outcomes, left):
+    compacted = record(rewritten=REWRITTEN, outcomes=outcomes)
+    refused = {"table": "sales.events", "outcome": "refused", "files": 0}
+    pages = [stored(ANALYSED), stored(compacted, verb="compact", at=NOW + 60, number=2)]
+    assert row_of(*pages).flagged == left
+    assert row_of(*pages, stored(refused, at=NOW + 90, number=3)).flagged == left
 
 
 def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
@@ -135,25 +167,20 @@ def test_originals_that_a_cleanup_always_keeps_are_held_without_an_end():
     assert row_of(stored(held), stored(record(), keep_last=1, **cleaned)).held_until is not None
 
 
-@pytest.mark.parametrize(
-    ("verb", "told", "left"),
-    [
-        ("rollback", {"rewritten": {"files_after": 5, "bytes_after": 60}}, (40, 1)),
-        ("rollback", {}, (100, 2)),
-        ("cleanup", {"trashed_bytes": 30, "freed_bytes": 10}, (60, 2)),
-        ("cleanup", {"freed_bytes": 100}, (0, 0)),
-        ("cleanup", {"freed_bytes": 500}, (0, 0)),
-    ],
-)
-def test_what_was_put_back_or_deleted_is_not_held_any_more(verb, told, left):
-    held = stored(record(files=1, bytes=1, held_bytes=100, held_runs=2))
-    later = stored(record(**told), verb=verb, at=NOW + 1, number=2)
+@pytest.mark.parametrize("verb", ["rollback", "cleanup", "compact", "analyze"])
+def test_what_is_held_is_what_the_newest_job_says(verb):
+    held = stored(record(files=1, bytes=1, held_bytes=100, held_runs=2, held_since="2026-02-20T01:00:00Z"))
+    later = stored(record(held_bytes=30, held_runs=1), verb=verb, at=NOW + 1, number=2)
     row = row_of(held, later)
-    assert (row.held_bytes, row.held_runs) == left
-    again = row_of(
-        held, later, stored(record(files=1, bytes=1, held_bytes=7, held_runs=1), at=NOW + 2, number=3)
-    )
-    assert (again.held_bytes, again.held_runs) == (7, 1)
+    assert (row.held_bytes, row.held_runs, row.held_since) == (30, 1, None)
+    silent = {"table": "sales.events", "outcome": "busy"}
+    assert row_of(held, stored(silent, verb=verb, at=NOW + 1, number=2)).held_runs == 2
+
+
+def test_a_retention_that_is_no_time_hides_no_table():
+    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
+    odd = stored(record(), verb="cleanup", older_than="9" * 400 + "d", number=2, at=NOW + 1)
+    assert row_of(stored(held), odd).held_until is None
 
 
 def test_warnings_and_refusals_are_counted_by_their_codes():
@@ -187,7 +214,7 @@ def test_a_record_of_wrong_types_is_shown_as_far_as_it_is_one(odd):
 
 def test_results_of_a_newer_version_are_counted_and_left_out():
     tables = tables_of(stored(ANALYSED, version=99), stored(ANALYSED, version=None, number=2))
-    assert (len(tables), tables.unread) == (0, 2)
+    assert (len(tables), tables.unread) == (0, {"nightly": 2})
 
 
 def test_results_of_a_verb_that_is_not_known_are_left_out():
@@ -274,6 +301,14 @@ class TestLastNight:
     def test_where_only_persons_compact_it_is_theirs(self):
         assert self.of(self.compacted("sales.a", "on_demand", NOW, 1)).tables == 1
 
+    def test_a_dry_run_and_one_that_had_nothing_to_do_are_no_night(self):
+        done = self.compacted("sales.a", "nightly", NOW, 1)
+        dry = stored(record("sales.a", outcomes={"flagged": 3}), verb="compact", at=NOW + 60, number=2)
+        nothing = stored(
+            {"table": "sales.a", "outcome": "nothing"}, verb="compact", at=NOW + 90, number=3, dag_id="team"
+        )
+        assert self.of(done, dry, nothing) == self.of(done)
+
     def test_the_night_before_does_not_count(self):
         found = self.of(
             self.compacted("sales.a", "nightly", NOW - DAY + 6 * 3_600, 1),
@@ -286,5 +321,16 @@ class TestLastNight:
 
 
 def test_since_when_the_history_is_known():
-    assert tables_of(stored(ANALYSED, at=5.0), stored(ANALYSED, at=3.0, number=2)).since == 3.0
-    assert tables_of().since == math.inf
+    (view,) = tables_of(stored(ANALYSED, at=5.0), stored(ANALYSED, at=3.0, number=2)).views(ALL)
+    assert view.since == 3.0
+
+
+@pytest.mark.parametrize("depth", [400, 985, 100_000])
+def test_a_record_that_is_nested_deeply_hides_no_other(depth):
+    deep = '{"table":"sales.deep","outcome":"done","x":' + "[" * depth + "]" * depth + "}"
+    page = stored(number=2)
+    tables = tables_of(Stored(2, NOW, page.server, page.source, {**page.extra, "tables": f"[{deep}]"}))
+    add(tables, [stored(ANALYSED)])
+    tables.settle()
+    rows, _ = figures.of_all(tables.views(ALL), NOW)
+    assert "sales.events" in {row.name for row in rows}
