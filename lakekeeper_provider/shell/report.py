@@ -27,7 +27,10 @@ def add_command(commands: Any) -> None:
         "--html", action="store_true", help="write one page of HTML that needs no network and no other file"
     )
     parser.add_argument(
-        "-o", "--output", metavar="PATH", help="the page (default: FILE with .html); - for standard output"
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="the page (default: beside FILE, with .html); - for standard output",
     )
 
 
@@ -37,23 +40,49 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the report cannot be read, or the page cannot be written
     """
-    report = _read(arguments.file)
+    text = _shown(arguments.file, html=arguments.html)
     if not arguments.html:
-        job.show(f"{report_text.render(report)}\n", sys.stdout)
+        job.show(f"{text}\n", sys.stdout)
         return 0
-    # Only here, and for this command: no other one needs templates.
-    from lakekeeper_provider.report.html.page import page
-
-    output = arguments.output or str(arguments.file.with_suffix(".html"))
+    output = arguments.output or _beside(arguments.file)
     if output == _STANDARD_OUTPUT:
-        job.show(page(report), sys.stdout)
+        job.show(text, sys.stdout)
         return 0
-    try:
-        Path(output).write_text(page(report), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {said(error)}") from None
+    _write(Path(output), text, arguments.file)
     job.show(f"wrote {output}\n", sys.stdout)
     return 0
+
+
+def _beside(report: Path) -> str:
+    """Return the name of the page: a report may have any name, and each has a page of its own."""
+    return str(report.with_suffix(".html") if report.suffix == ".json" else Path(f"{report}.html"))
+
+
+def _write(page: Path, text: str, report: Path) -> None:
+    try:
+        if page.exists() and page.samefile(report):
+            raise UsageError(f"{page} is the report itself: name another file with --output")
+        page.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {page}: {said(error)}") from None
+
+
+def _shown(path: Path, *, html: bool) -> str:
+    """Return a report as a text or a page. A file that no job has written may have anything anywhere."""
+    try:
+        report = _read(path)
+        if not html:
+            return report_text.render(report)
+        # Only here, and for this command: no other one needs templates.
+        from lakekeeper_provider.report.html.page import page
+
+        return page(report)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(
+            f"{path} is no report as jobs write it: {type(error).__name__}: {said(error)}"
+        ) from None
 
 
 def _read(path: Path) -> Report:

@@ -59,6 +59,55 @@ def test_what_is_no_report_is_named(tmp_path, capsys, content):
     assert not path.with_suffix(".html").exists()
 
 
+def _with(kept, **changes):
+    report = json.loads(kept.read_text())
+    report["tables"][0].update(changes)
+    return json.dumps(report)
+
+
+DEEP = '{"verb": "compact", "schema_version": 1, "tables": ' + "[" * 100_000
+
+
+@pytest.mark.parametrize("words", [(), ("--html",)])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"units": "text"},
+        {"units": [{"unit": {"d": "1"}}]},
+        {"units": [{"outcome": "failed"}]},
+        {"before": [1]},
+        {"before": {"files": "many", "bytes": 1}},
+        {"before": {"files": 1e999, "bytes": 1}, "after": {"files": 1, "bytes": 10**401}},
+        {"warnings": [7]},
+        {"table": 7},
+        None,
+    ],
+)
+def test_a_report_with_anything_anywhere_is_shown_or_named(kept, capsys, words, change):
+    text = DEEP if change is None else _with(kept, **change)
+    kept.write_text(text)
+    code = cli.main(["report", str(kept), *words])
+    err = capsys.readouterr().err
+    assert (code, err.count("\n"), str(kept) in err) in ((0, 0, False), (2, 1, True))
+    assert kept.read_text() == text
+
+
+@pytest.mark.parametrize("name", ["run.2026.01", "r.html", "report"])
+def test_each_report_has_a_page_of_its_own(kept, capsys, name):
+    report = kept.rename(kept.with_name(name))
+    before = report.read_text()
+    assert cli.main(["report", str(report), "--html"]) == 0
+    assert capsys.readouterr().out == f"wrote {report}.html\n"
+    assert report.read_text() == before
+
+
+def test_a_page_does_not_replace_its_report(kept, capsys):
+    before = kept.read_text()
+    assert cli.main(["report", str(kept), "--html", "-o", str(kept)]) == 2
+    assert "is the report itself: name another file with --output" in capsys.readouterr().err
+    assert kept.read_text() == before
+
+
 def test_a_file_that_is_missing_is_named(capsys):
     assert cli.main(["report", "/missing/report.json"]) == 2
     assert "cannot read /missing/report.json" in capsys.readouterr().err
