@@ -91,6 +91,7 @@ _PAGES = (
     "lakekeeper_provider/page/records.py",
     "lakekeeper_provider/page/shown.py",
     "lakekeeper_provider/page/tables.py",
+    "lakekeeper_provider/page/tracks.py",
     "lakekeeper_provider/page/trends.py",
     "lakekeeper_provider/report/html/rendering.py",
     "lakekeeper_provider/report/html/static/lakekeeper.css",

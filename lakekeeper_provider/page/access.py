@@ -11,6 +11,8 @@ from airflow.api_fastapi.core_api.security import get_user
 from airflow.models.dag import DagModel
 from fastapi import Depends, HTTPException, status
 
+from lakekeeper_provider.page.tables import Tables
+
 #: A dependency: the user of the request's token or cookie; 401 without one.
 User = Annotated[Any, Depends(get_user)]
 
@@ -31,6 +33,12 @@ def permitted(user: Any, dags: Iterable[str]) -> frozenset[str]:
     """Return of which of these DAGs a user may read what tasks have found, by asking for each."""
     asked = DagAccessEntity.TASK_INSTANCE
     return frozenset(dag for dag in dags if _may(user, dag, "GET", asked))  # guard: permitted_dags_only
+
+
+def servers(user: Any, tables: Tables) -> int:
+    """Return on how many Hive servers the DAGs have worked that a user may read."""
+    dags = readable(user, list(tables.dags))
+    return sum(bool(dags & found) for found in tables.servers.values())
 
 
 def may_trigger(user: Any, dag_id: str) -> bool:

@@ -97,7 +97,7 @@ def one_table(request: Request, user: User) -> str:
         found = sorted([*found, *stored.failed_of(permitted, _RUNS_SHOWN)], key=lambda each: each.at)
     with snapshot.tables.lock:
         values = shown.table(view, found)
-        values["several"] = len(snapshot.tables.servers) > 1
+        values["several"] = access.servers(user, snapshot.tables) > 1
         values["acts"] = on_demand.acts(user, server, snapshot.tables.servers)
     return _page("table.html", {**values, **_of(snapshot, permitted, view.since)})
 

@@ -12,7 +12,8 @@ from typing import Any
 from lakekeeper_provider.options.option import ANALYZE, COMPACT
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.records import number
-from lakekeeper_provider.page.tables import HELD, RESTORED, RETENTION, SWAPPED, WHOLE, Newest, Point, View
+from lakekeeper_provider.page.tables import Point, View
+from lakekeeper_provider.page.tracks import HELD, RESTORED, RETENTION, SWAPPED, WHOLE, Newest
 from lakekeeper_provider.page.trends import Trends, thinned
 from lakekeeper_provider.report.backlog import Backlog
 

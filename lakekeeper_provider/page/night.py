@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakekeeper_provider.page.records import number
-from lakekeeper_provider.page.tables import TRIED, Newest, View
+from lakekeeper_provider.page.tables import View
+from lakekeeper_provider.page.tracks import TRIED, Newest
 
 #: A night ends with the newest compaction. It is longer than a maintenance window, and shorter than a day.
 _SECONDS = 12 * 3_600

@@ -16,7 +16,8 @@ from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.page.night import Night, last_night, outcomes
 from lakekeeper_provider.page.observations import Observation, Source, Stored
-from lakekeeper_provider.page.tables import SWAPPED, WHOLE, View
+from lakekeeper_provider.page.tables import View
+from lakekeeper_provider.page.tracks import SWAPPED, WHOLE
 from lakekeeper_provider.page.trends import DAY
 
 #: So many combinations of rights are kept summed up.

@@ -246,9 +246,9 @@ def test_the_figures_of_all_tables_and_their_trends():
     found = all_of(*nights, other)
     assert (found.tables, found.small, found.removed) == (2, 350, 3 * 294)
     assert found.trends.removed[-4:] == [294, 294, 294, 0]
-    assert found.trends.small[-5:] == [0, 350, 350, 350, 350]
-    assert found.trends.known(found.trends.small) == [350] * 4
-    assert found.trends.known(found.trends.removed) == [294, 294, 294, 0]
+    assert found.trends.small.by_day[-5:] == [0, 350, 350, 350, 350]
+    assert found.trends.small.known == [350] * 4
+    assert found.trends.removed_known == [294, 294, 294, 0]
     assert found.backlog.nights_left == pytest.approx(350 / 294)
     assert not found.backlog.grows
 
@@ -267,10 +267,19 @@ def test_a_backlog_that_grows_by_more_than_is_removed():
     assert all_of(*pages).backlog.grows
 
 
+def test_the_trend_of_the_originals():
+    pages = [
+        stored(record(held_bytes=size, held_runs=1), at=NOW - days * DAY, number=10 - days)
+        for days, size in ((3, 10), (1, 70))
+    ]
+    other = stored(record("sales.other", held_bytes=5, held_runs=1), at=NOW - 2 * DAY, number=20)
+    assert all_of(*pages, other).trends.held.known == [10, 15, 75, 75]
+
+
 def test_without_tables_all_figures_are_there():
     found = all_of()
     assert (found.tables, found.small, found.backlog.nights_left, found.open_since) == (0, 0, None, None)
-    assert len(found.trends.small) == trends.DAYS
+    assert len(found.trends.small.by_day) == trends.DAYS
 
 
 class TestLastNight:
