@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from airflow.api_fastapi.app import get_auth_manager
@@ -10,8 +10,6 @@ from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessE
 from airflow.api_fastapi.core_api.security import get_user
 from airflow.models.dag import DagModel
 from fastapi import Depends, HTTPException, status
-
-from lakekeeper_provider.page.tables import Tables
 
 #: A dependency: the user of the request's token or cookie; 401 without one.
 User = Annotated[Any, Depends(get_user)]
@@ -35,10 +33,10 @@ def permitted(user: Any, dags: Iterable[str]) -> frozenset[str]:
     return frozenset(dag for dag in dags if _may(user, dag, "GET", asked))  # guard: permitted_dags_only
 
 
-def servers(user: Any, tables: Tables) -> int:
-    """Return on how many Hive servers the DAGs have worked that a user may read."""
-    dags = readable(user, list(tables.dags))
-    return sum(bool(dags & found) for found in tables.servers.values())
+def readable_of(user: Any, servers: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the Hive servers on which DAGs have worked that a user may read."""
+    dags = readable(user, {dag for worked in servers.values() for dag in worked})
+    return {server for server, worked in servers.items() if dags.intersection(worked)}
 
 
 def may_trigger(user: Any, dag_id: str) -> bool:

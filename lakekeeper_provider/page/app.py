@@ -72,7 +72,7 @@ def list_of_tables(request: Request, user: User) -> str:
     wanted = Wanted.of(request.query_params)
     values = shown.tables(seen, wanted)
     if not seen.rows:
-        values["acts"] = on_demand.acts(user, None, {})
+        values["acts"] = on_demand.acts(user)
     values["several"] = len({row.server for row in seen.rows}) > 1
     return _page("tables.html", {**values, **_of(snapshot, dags, seen.since)})
 
@@ -92,14 +92,18 @@ def one_table(request: Request, user: User) -> str:
         raise HTTPException(404, "No job has looked at this table")
     with snapshot.tables.lock:
         numbers = [point.number for point in view.points()][-_RUNS_SHOWN:]
+        servers = {each: dict(dags) for each, dags in snapshot.tables.servers.items()}
     found = stored.numbered([each for each in numbers if each], snapshot.servers)
     if 0 in numbers:
-        found = sorted([*found, *stored.failed_of(permitted, _RUNS_SHOWN)], key=lambda each: each.at)
+        found = sorted([*found, *stored.failed(_RUNS_SHOWN, permitted)], key=lambda each: each.at)
+    runs = shown.runs_of(view, found)
     with snapshot.tables.lock:
-        values = shown.table(view, found)
-        values["several"] = access.servers(user, snapshot.tables) > 1
-        values["acts"] = on_demand.acts(user, server, snapshot.tables.servers)
-    return _page("table.html", {**values, **_of(snapshot, permitted, view.since)})
+        values, since = shown.table(view, runs), view.since
+    values["several"] = len(access.readable_of(user, servers)) > 1
+    values["acts"] = on_demand.acts(user)
+    if not on_demand.works_on(server, servers):
+        values["acts"]["why_not"] = values["acts"]["why_not"] or on_demand.elsewhere()
+    return _page("table.html", {**values, **_of(snapshot, permitted, since)})
 
 
 @app.get(

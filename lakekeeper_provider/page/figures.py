@@ -13,7 +13,7 @@ from lakekeeper_provider.options.option import ANALYZE, COMPACT
 from lakekeeper_provider.options.parsers import seconds
 from lakekeeper_provider.page.records import number
 from lakekeeper_provider.page.tables import Point, View
-from lakekeeper_provider.page.tracks import HELD, RESTORED, RETENTION, SWAPPED, WHOLE, Newest
+from lakekeeper_provider.page.tracks import HELD, RESTORED, RETENTION, SWAPPED, TRIED, WHOLE, Newest
 from lakekeeper_provider.page.trends import Trends, thinned
 from lakekeeper_provider.report.backlog import Backlog
 
@@ -108,13 +108,14 @@ def _held(view: View) -> dict[str, Any]:
 
 
 def _flagged(view: View) -> int:
-    """Return how many partitions are worth a compaction: the newest analysis of all, less what was compacted since."""
-    analysed, swapped = view.newest(WHOLE), view.newest(SWAPPED)
-    flagged = int(number(analysed.record.get("flagged"))) if analysed else 0
-    if swapped is None or (analysed is not None and swapped.at < analysed.at):
-        return flagged
-    left = _count(swapped.record, ("deferred", "failed", "changed"))
-    return max(flagged - _count(swapped.record, ("compacted",)), left)
+    """Return how many partitions are worth a compaction: the newest analysis of all, less what was compacted since.
+
+    Without an analysis, those that the newest compaction has left.
+    """
+    analysed, tried = view.newest(WHOLE), view.newest(TRIED)
+    if analysed is not None:
+        return max(int(number(analysed.record.get("flagged"))) - view.compacted_after(analysed.at), 0)
+    return _count(tried.record, ("deferred", "failed", "changed")) if tried else 0
 
 
 def _known(value: float) -> float | None:

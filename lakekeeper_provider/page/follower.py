@@ -33,6 +33,7 @@ _LATE_SECONDS = 120
 _BREATH, _BREATH_SECONDS = 50, 0.001
 _NEVER = 2**30
 _REMEMBERED = 2 * stored.PORTION
+_frozen = threading.Event()
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,17 @@ class Follower:
             return self._snapshot
 
     def _follow(self) -> None:
-        """Read everything, then what is new. An error of the database is logged, and tried again."""
+        """Read everything, then what is new. After an error of the database it goes on where it was."""
+        reader = Reader()
         while not self._ended.is_set():
             try:
-                self._read_all_and_follow()
+                self._read_all_and_follow(reader)
+                reader = Reader()
             except Exception:
                 log.exception("the observations of the tables could not be read; tried again in %s s", _EVERY)
                 self._ended.wait(_EVERY)
 
-    def _read_all_and_follow(self) -> None:
-        reader = Reader()
+    def _read_all_and_follow(self, reader: Reader) -> None:
         with _short_collections():
             while reader.read() and not self._ended.is_set():
                 pass
@@ -119,14 +121,16 @@ class Follower:
 def _short_collections() -> Iterator[None]:
     """Keep Python from looking at all objects for garbage, which holds each request of the API server for long.
 
-    What is there at the end is never looked at again: the tables have no cycles, and are freed without.
+    What is there after the first time is never looked at again: the tables have no cycles, and are freed without.
     """
     thresholds = gc.get_threshold()
     gc.set_threshold(*thresholds[:2], _NEVER)
     try:
         yield
+        if not _frozen.is_set():  # once: others' garbage would be kept each time
+            _frozen.set()
+            gc.freeze()
     finally:
-        gc.freeze()
         gc.set_threshold(*thresholds)
 
 
@@ -197,5 +201,5 @@ def _first() -> Snapshot:
         found += portion
         complete = len(portion) < _FIRST_PORTION
         number = portion[-1].number if portion else None
-    add(tables, reversed(found))
+    add(tables, sorted([*found, *stored.failed(_FIRST_PORTION)], key=lambda each: (each.at, each.number)))
     return Snapshot(tables, servers, complete, time.time())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from airflow.configuration import conf
@@ -13,6 +13,8 @@ from sqlalchemy import select
 from lakekeeper_provider.page import access
 
 _DAG = "lakekeeper_on_demand"
+#: A Hive server of which nothing was told for so long before the last result has another name now, or is gone.
+_USED_SECONDS = 7 * 86_400
 
 
 def dag_id() -> str:
@@ -20,23 +22,27 @@ def dag_id() -> str:
     return str(conf.get("lakekeeper", "on_demand_dag", fallback=_DAG))
 
 
-def acts(user: Any, server: str | None, servers: Mapping[str, Collection[str]]) -> dict[str, Any]:
-    """Return the id of the DAG, and why no button is shown; None if the user may trigger it.
+def acts(user: Any) -> dict[str, Any]:
+    """Return the id of the DAG, and why no button is shown; None if the user may trigger it."""
+    dag = dag_id()
+    return {"dag_id": dag, "why_not": _why_not(user, dag)}
+
+
+def works_on(server: str, servers: Mapping[str, Mapping[str, float]]) -> bool:
+    """Tell whether the DAG works on the tables of a Hive server, and not on those of the same names of another one.
 
     Args:
-        server: the Hive server of the table that it would work on; None for none
-        servers: by Hive server, the DAGs that have worked on it
+        servers: by Hive server, the DAGs that have worked on it, with when they did the last time
     """
-    dag = dag_id()
-    return {"dag_id": dag, "why_not": _why_not(user, dag) or _elsewhere(dag, server, servers)}
+    last = {each: max(dags.values()) for each, dags in servers.items()}
+    used = {each for each, at in last.items() if at > max(last.values()) - _USED_SECONDS}
+    own = {each: dags[dag_id()] for each, dags in servers.items() if dag_id() in dags}
+    return used == {server} or max(own, key=lambda each: own[each], default=None) == server
 
 
-def _elsewhere(dag: str, server: str | None, servers: Mapping[str, Collection[str]]) -> str | None:
-    """Return why the DAG would work on another table of the same name: it works on the Hive of its own connection."""
-    own = {each for each, dags in servers.items() if dag in dags}
-    if server is None or len(servers) < 2 or own == {server}:
-        return None
-    return f"There are tables of several Hive servers, and {dag} is not known to work on {server} only."
+def elsewhere() -> str:
+    """Return why there is no button on the page of a table of another Hive server."""
+    return f"It is not known that the DAG {dag_id()} works on the Hive server of this table: trigger it there once."
 
 
 def _why_not(user: Any, dag: str) -> str | None:

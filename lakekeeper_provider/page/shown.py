@@ -102,15 +102,17 @@ def tables(seen: Seen, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def table(view: View, found: Sequence[Stored]) -> dict[str, Any]:
+def runs_of(view: View, found: Sequence[Stored]) -> list[Observation]:
+    """Return what events and XComs say of a table, in their order."""
+    return [seen for seen in _observed(found) if (seen.stored.server, seen.table) == (view.server, view.name)]
+
+
+def table(view: View, runs: Sequence[Observation]) -> dict[str, Any]:
     """Return the values of the page of one table.
 
     Args:
-        found: the events that have it
+        runs: what the jobs have told of it
     """
-    runs = [
-        seen for seen in _observed(found) if seen.table == view.name and seen.stored.server == view.server
-    ]
     points = [point for point in view.points() if point.files == point.files]
     analysed, looked = view.newest(WHOLE), view.newest(ANALYZE, COMPACT)
     swapped = view.newest(SWAPPED)
@@ -162,10 +164,11 @@ def run(
         (each.verb, each.stored.server, each.table, each.stored.source, each.run_id): each for each in seen
     }
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
-    undone = {}
+    undone: dict[tuple[str, str], float] = {}
     for (verb, *_), each in newest.items():
         if verb == ROLLBACK and each.rewritten:
-            undone[each.stored.server, each.table] = each.stored.at
+            table = each.stored.server, each.table
+            undone[table] = max(each.stored.at, undone.get(table, 0.0))
     failed = [
         (task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")
     ]
@@ -173,6 +176,11 @@ def run(
     worked = {(each.stored.server, each.table) for each in compactions}
     others = [each for each in analysed if (each.stored.server, each.table) not in worked]
     done = [each for each in compactions if each.rewritten]
+    told = sorted(
+        (each for each in compactions if each.figure("held_bytes") is not None),
+        key=lambda each: each.stored.at,
+    )
+    held = {(each.stored.server, each.table): each.number("held_bytes") for each in told}
     return {
         "dag_id": dag_id,
         "run_id": run_id,
@@ -188,7 +196,7 @@ def run(
         "healthy": sum(
             each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in analysed
         ),
-        "held": sum(each.number("held_bytes") for each in compactions),
+        "held": sum(held.values()),
         "outcomes": outcomes(each.record for each in compactions),
         "ended": max((each.at for each in found), default=None),
     }

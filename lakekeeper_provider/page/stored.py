@@ -16,7 +16,7 @@ from airflow.models.asset import AssetEvent, AssetModel
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
-from sqlalchemy import select
+from sqlalchemy import select, true
 
 from lakekeeper_provider.page.observations import Source, Stored, readable
 from lakekeeper_provider.report import health
@@ -74,10 +74,10 @@ def failed_since(at: float) -> Iterator[Stored]:
     return _xcoms(XComModel.timestamp > datetime.fromtimestamp(at, timezone.utc), order=XComModel.timestamp)
 
 
-def failed_of(dags: Iterable[str], limit: int) -> list[Stored]:
-    """Return the last that tasks of these DAGs have left in XCom, oldest first."""
-    found = _xcoms(XComModel.dag_id.in_(dags), order=XComModel.timestamp.desc(), limit=limit)
-    return list(found)[::-1]
+def failed(limit: int, dags: Iterable[str] | None = None) -> list[Stored]:
+    """Return the last that tasks have left in XCom, of these DAGs or of all, oldest first."""
+    condition = true() if dags is None else XComModel.dag_id.in_(dags)
+    return list(_xcoms(condition, order=XComModel.timestamp.desc(), limit=limit))[::-1]
 
 
 def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored]:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from threading import RLock
 
 from lakekeeper_provider.page.observations import Observation, Stored
-from lakekeeper_provider.page.tracks import LETTERS, RESTORED, UNKNOWN, Newest, Track
+from lakekeeper_provider.page.tracks import LETTERS, UNKNOWN, Newest, Track, run_of
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +59,10 @@ class View:
         """Return when it was observed first."""
         return min(track.at[0] for track in self.tracks)
 
+    def compacted_after(self, at: float) -> int:
+        """Return how many partitions jobs of all DAGs have compacted after a time, less those that were rolled back."""
+        return sum(track.compacted_after(at) for track in self.tracks)
+
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many, of each DAG."""
         return (each for track in self.tracks for each in track.removals())
@@ -87,7 +91,7 @@ class Tables:
     Attributes:
         version: grows with each observation.
         dags: the DAGs whose jobs have observed any.
-        servers: by Hive server, the DAGs whose jobs have worked on it.
+        servers: by Hive server, the DAGs whose jobs have worked on it, with when they did the last time.
         unread: by DAG, how many pages of records are of a newer version, or cannot be read.
         lock: held by who adds a page of records, and by who looks at a table, or at all of them.
     """
@@ -96,7 +100,7 @@ class Tables:
         self.version = 0
         self.dags: set[str] = set()
         self.unread: Counter[str] = Counter()
-        self.servers: dict[str, set[str]] = {}
+        self.servers: dict[str, dict[str, float]] = {}
         self.lock = RLock()
         self._tracks: dict[tuple[str, str], dict[str, Track]] = {}
 
@@ -109,11 +113,12 @@ class Tables:
             return
         stored = seen.stored
         tracks = self._tracks.setdefault((stored.server, seen.table), {})
-        undone = (track.newest.get(RESTORED) for track in tracks.values())
-        undone_at = max((each.at for each in undone if each is not None), default=-math.inf)
+        run = run_of(seen)
+        undone_at = max((track.undone_at(run) for track in tracks.values()), default=-math.inf)
         tracks.setdefault(stored.source.dag_id, Track()).add(seen, undone_at)
         self.dags.add(stored.source.dag_id)
-        self.servers.setdefault(stored.server, set()).add(stored.source.dag_id)
+        at = self.servers.setdefault(stored.server, {})
+        at[stored.source.dag_id] = max(at.get(stored.source.dag_id, stored.at), stored.at)
         self.version += 1
 
     def settle(self) -> None:

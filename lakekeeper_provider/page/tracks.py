@@ -25,6 +25,7 @@ WHOLE, TRIED = "whole", "tried"
 _WROTE = {COMPACT: SWAPPED, ROLLBACK: RESTORED}
 #: The letters that a track keeps of the verbs.
 LETTERS = {ANALYZE: "a", COMPACT: "c", ROLLBACK: "r", CLEANUP: "d"}
+_COMPACTED, _RESTORED = b"cC", b"rR"
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ class Newest:
 
 @dataclass(slots=True)
 class Track:
-    """What the jobs of one DAG have seen of a table, oldest first: of each job seven numbers.
+    """What the jobs of one DAG have seen of a table, oldest first: of each job some numbers.
 
     The sizes are those of the table after a job that has looked at all partitions (a capital letter), else by how much
     the job has changed them.
@@ -88,6 +89,7 @@ class Track:
     bytes: array[float] = field(default_factory=lambda: array("d"))
     small: array[float] = field(default_factory=lambda: array("d"))
     held: array[float] = field(default_factory=lambda: array("d"))
+    units: array[int] = field(default_factory=lambda: array("q"))
     removed: array[float] = field(default_factory=lambda: array("d"))
     newest: dict[str, Newest] = field(default_factory=dict)
 
@@ -98,10 +100,10 @@ class Track:
         that was cleared after a rollback has swapped it once more.
 
         Args:
-            undone_at: when a job of any DAG has rolled back the table the last time
+            undone_at: when a job of any DAG has rolled back this run the last time
         """
-        run = _run_of(seen)
-        if run:
+        run = run_of(seen)
+        if seen.verb == COMPACT and run and run in self.runs:
             self._forget(run, undone_at)
         place = bisect_right(self.at, seen.stored.at)
         letter = LETTERS[seen.verb]
@@ -113,6 +115,7 @@ class Track:
             values.insert(place, size)
         held = seen.figure("held_bytes")
         self.held.insert(place, UNKNOWN if held is None else held)
+        self.units.insert(place, int(_units(seen)))
         self.removed.insert(place, -_change(seen, "files"))
         newer = [key for key in _keys(seen) if self._is_newest(key, seen.stored.at)]
         if newer:
@@ -124,12 +127,25 @@ class Track:
 
     def _forget(self, run: int, after: float) -> None:
         """Remove what compactions of a run have told after a time."""
-        sizes = (self.files, self.bytes, self.small, self.held, self.removed)
+        sizes = (self.files, self.bytes, self.small, self.held, self.units, self.removed)
         told = (self.at, self.numbers, self.runs, self.letters, *sizes)
         for place in range(len(self.at) - 1, bisect_right(self.at, after) - 1, -1):
-            if self.runs[place] == run:
+            if self.runs[place] == run and self.letters[place] in _COMPACTED:
                 for values in told:
                     del values[place]  # type: ignore[attr-defined]
+
+    def undone_at(self, run: int) -> float:
+        """Return when a run was rolled back the last time."""
+        if run not in self.runs:
+            return -math.inf
+        told = zip(self.at, self.runs, self.letters)
+        return max(
+            (at for at, each, letter in told if each == run and letter in _RESTORED), default=-math.inf
+        )
+
+    def compacted_after(self, at: float) -> int:
+        """Return how many partitions jobs have compacted after a time, less those that were rolled back."""
+        return sum(self.units[bisect_right(self.at, at) :])
 
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many; a rollback brings them back, below 0."""
@@ -140,9 +156,14 @@ class Track:
         return zip(self.at, self.numbers, self.letters, self.held, self.files, self.bytes, self.small)
 
 
-def _run_of(seen: Observation) -> int:
-    """Return a number for the run of a compaction; 0 for another verb, and for a run without an id."""
-    return hash(seen.run_id) or 1 if seen.verb == COMPACT and seen.run_id else 0
+def run_of(seen: Observation) -> int:
+    """Return a number for the run that was swapped or rolled back; 0 where nothing was, and for a run without an id."""
+    return hash(seen.run_id) or 1 if seen.verb in _WROTE and seen.rewritten and seen.run_id else 0
+
+
+def _units(seen: Observation) -> float:
+    """Return how many partitions were compacted; below 0 for those that were rolled back."""
+    return seen.outcomes.get("compacted", 0) - seen.outcomes.get("restored", 0)
 
 
 def _keys(seen: Observation) -> Iterator[str]:

@@ -16,7 +16,7 @@ from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.folding import fold_settled_runs
-from spark_jobs.protocol.execution.rounds import held_in_states
+from spark_jobs.protocol.execution.rounds import held_when_found
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
@@ -65,7 +65,7 @@ def _report(
         trashed_bytes=sum(result.trashed for result in results),
         units=units,
         warnings=list(session.notes),
-        **held_in_states((run.run_id, run.state) for run in left).report(),
+        **held_when_found(left).report(),
     )
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
 

@@ -9,14 +9,13 @@ from dataclasses import replace
 from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.messages.remedies.runs import of_other_table
 from spark_jobs.core.records import journal
-from spark_jobs.core.records.held import Held
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
-from spark_jobs.protocol.execution.rounds import held_in_states
+from spark_jobs.protocol.execution.rounds import held_when_found
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unclaim import Unclaim
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, not_deleted
@@ -36,11 +35,11 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
         dry_run = session.options.dry_run
         chosen, runs, wanted, settled = _choose(job, name, session, dry_run=dry_run)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
-        held = held_in_states((run.run_id, run.state) for run in runs)
+        restored: dict[str, set[str]] = {}
         if dry_run:
             done = _dry_run(session, chosen)
         else:
-            done, held = _roll_back_all(session, chosen, runs)
+            done, restored = _roll_back_all(session, chosen, runs)
         units = [*session.unresolved, *done, *deleted]
         report = TableReport(
             table=str(name),
@@ -53,7 +52,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             reason=None if units else _nothing_reason(job, session, runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
-            **held.report(),
+            **held_when_found(runs, restored).report(),
         )
         report = report.conclude(acted=(UnitOutcome.RESTORED,))
         what = f"the originals of {len(deleted)} of {len(units)} units were deleted, and cannot be restored"
@@ -88,20 +87,23 @@ def _choose(
 
 def _roll_back_all(
     session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]
-) -> tuple[list[UnitReport], Held]:
-    """Roll the runs back, the newest first, and close them; return their units, and what all runs hold afterwards."""
+) -> tuple[list[UnitReport], dict[str, set[str]]]:
+    """Roll the runs back, the newest first, and close them.
+
+    Returns:
+        The units, and by directory of a run the names of those that were restored.
+    """
     now: dict[str, Run] = {}
     units: list[UnitReport] = []
+    restored: dict[str, set[str]] = {}
     for run in reversed(chosen):
         results, now[run.directory] = _roll_back(session, run)
         units += [result.report for result in results]
-    states = ((run, now.get(run.directory)) for run in runs)
-    held = held_in_states(
-        (run.run_id, entered.current() if entered else run.state) for run, entered in states
-    )
+        done = (result for result in results if result.report.outcome == UnitOutcome.RESTORED)
+        restored[run.directory] = {result.unit_key for result in done}
     for run_id in dict.fromkeys(run.run_id for run in chosen):
         session.close([now.get(run.directory, run) for run in runs if run.run_id == run_id])
-    return units, held
+    return units, restored
 
 
 def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:

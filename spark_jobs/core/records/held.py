@@ -6,7 +6,7 @@ one, which is all that a job reads of a run that has ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -74,9 +74,14 @@ def closing_fields(state: RunState) -> dict[str, Any]:
     }
 
 
-def held_in(state: RunState) -> int:
-    """Return the bytes of the originals that a run's directory keeps."""
-    return sum(unit.swap.originals.bytes for unit in state.of_kind(COMMITTED))
+def held_in(state: RunState, but: Collection[str] = ()) -> int:
+    """Return the bytes of the originals that a run's directory keeps.
+
+    Args:
+        but: the units, by their names in the journal, that were restored since
+    """
+    committed = ((key, unit) for key, unit in state.units.items() if unit.kind == COMMITTED)
+    return sum(unit.swap.originals.bytes for key, unit in committed if key not in but)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ need no compaction, or is refused when its footers are read, units that were def
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,7 +16,6 @@ from spark_jobs.core.planning.decisions import Rewrite
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.held import Held, held_in
-from spark_jobs.core.records.journal import RunState
 from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
 from spark_jobs.core.wire.report import UnitReport
@@ -158,12 +157,19 @@ def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
 
 def held_by(runs: Iterable[Run]) -> Held:
     """Return what these runs hold."""
-    return held_in_states((run.run_id, run.current()) for run in runs)
-
-
-def held_in_states(states: Iterable[tuple[str, RunState]]) -> Held:
-    """Return what runs hold, by their ids and states; nothing is read."""
+    states = ((run.run_id, run.current()) for run in runs)
     return Held.of((run_id, held_in(state), state.started) for run_id, state in states)
+
+
+def held_when_found(runs: Iterable[Run], restored: Mapping[str, Collection[str]] | None = None) -> Held:
+    """Return what these runs held when they were found; nothing is read.
+
+    Args:
+        restored: by directory, the units that were restored since, by their names in the journal
+    """
+    done = restored or {}
+    sizes = ((run, held_in(run.state, done.get(run.directory, ()))) for run in runs)
+    return Held.of((run.run_id, size, run.state.started) for run, size in sizes)
 
 
 def reserved_bytes(runs: Iterable[Run]) -> int:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from airflow.models.asset import AssetEvent
 from airflow.utils.session import create_session
+from sqlalchemy.exc import OperationalError
 
 from lakekeeper_provider.page import follower
 from lakekeeper_provider.page.follower import Reader
 from lakekeeper_provider.report import health
 from tests.airflow.page.conftest import NOW, event, leave_in_xcom
+from tests.harness.waiting import wait_for
 
 ALL = ("nightly", "team_b")
 
@@ -99,6 +101,29 @@ def test_an_event_that_appears_after_one_with_a_higher_id_is_read(
     assert read(reader) == {"sales.last", "sales.late"}
     (view,) = (view for view in reader.tables.views(ALL) if view.name == "sales.last")
     assert len(list(view.points())) == 1
+
+
+def test_an_error_of_the_database_loses_nothing_and_counts_nothing_twice(airflow_db, recorded, monkeypatch):
+    monkeypatch.setattr(follower, "_EVERY", 0.05)
+    recorded(analysed("sales.one"))
+    own, read_once = follower.Follower(), Reader.read
+    failures = iter([True, False, True])
+
+    def failing(reader):
+        again = read_once(reader)
+        if next(failures, False):
+            raise OperationalError("select", {}, OSError("the server has closed the connection"))
+        return again
+
+    monkeypatch.setattr(Reader, "read", failing)
+    try:
+        own.snapshot()
+        recorded(analysed("sales.two"))
+        names = {"sales.one", "sales.two"}
+        wait_for("both", lambda: {view.name for view in own.snapshot().tables.views(ALL)} == names)
+        assert own.snapshot().tables.version == 2
+    finally:
+        own.stop()
 
 
 def test_an_xcom_is_read_after_one_of_a_clock_that_is_ahead(airflow_db, recorded):

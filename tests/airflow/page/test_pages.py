@@ -134,7 +134,7 @@ def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_know
     assert {"hive:10000", "hiveb:10000"} <= set(text(asked.get("/lakekeeper/")).split())
     for page in (asked.get(f"{TABLE}sales.events"), asked.get(other)):
         assert "of the Hive server" in page.text
-        assert "There are tables of several Hive servers" in page.text
+        assert "It is not known that the DAG lakekeeper_on_demand works on the Hive server" in page.text
         assert "<button data-act" not in page.text
     recorded(event(ANALYSED, dag_id="lakekeeper_on_demand"), asset=health.uri_of("hiveb:10000"))
     again = client("admin")
@@ -142,6 +142,12 @@ def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_know
     app.follower = follower.Follower()
     assert "<button data-act" not in again.get(f"{TABLE}sales.events").text
     assert "<button data-act" in again.get(other).text
+
+
+def test_a_hive_server_that_has_another_name_now_hides_no_button(client, recorded):
+    recorded(event(ANALYSED, at=NOW - timedelta(days=8)), asset=health.uri_of("default"))
+    recorded(*night())
+    assert "<button data-act" in client("admin").get(f"{TABLE}sales.events").text
 
 
 def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_run(client, recorded):
@@ -307,7 +313,7 @@ def test_there_is_no_route_that_writes(client, recorded, method):
 
 def test_results_of_a_newer_version_are_counted(client, recorded):
     recorded(*night(), event(ANALYSED, version=99))
-    assert "1 results were written by a newer version" in text(client("admin").get("/lakekeeper/"))
+    assert "1 results could not be read: of a newer version" in text(client("admin").get("/lakekeeper/"))
 
 
 ODD = [

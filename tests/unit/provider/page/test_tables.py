@@ -83,6 +83,36 @@ def test_a_task_that_was_cleared_after_a_rollback_has_compacted_once_more(dag_id
     assert (row_of(*pages, again).files, all_of(*pages, again).removed) == (1_000, 0)
 
 
+@pytest.mark.parametrize("outcome", ["refused", "busy", "failed", "nothing"])
+def test_a_retry_that_could_not_look_takes_nothing_back(outcome):
+    done = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=0, run_id="r1")
+    told = {"table": "sales.events", "outcome": outcome}
+    retried = stored(told, verb="compact", at=NOW + 90, number=3, run_id="r1")
+    assert row_of(stored(ANALYSED), done, retried).files == 406
+    assert all_of(stored(ANALYSED), done, retried).removed == 594
+
+
+def test_a_rollback_of_another_run_between_two_tries_changes_nothing_of_the_retry():
+    back = {"files_before": 6, "files_after": 600}
+    of_r0 = stored(record(rewritten=back), verb="rollback", at=NOW + 70, number=3, run_id="r0")
+    first = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1")
+    retried = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 90, number=4, run_id="r1")
+    pages = [stored(record(files=5_000, bytes=9)), first, of_r0, retried]
+    assert row_of(*pages).files == 5_000
+
+
+def test_what_is_worth_a_compaction_after_several_jobs():
+    def job(verb, number, **outcomes):
+        told = record(rewritten=REWRITTEN, outcomes=outcomes)
+        return stored(told, verb=verb, at=NOW + number, number=number, run_id=f"r{number}")
+
+    analysed = stored({**ANALYSED, "flagged": 100})
+    night, by_hand = job("compact", 2, compacted=60, deferred=40), job("compact", 3, compacted=40)
+    assert row_of(analysed, night).flagged == 40
+    assert row_of(analysed, night, by_hand).flagged == 0
+    assert row_of(analysed, night, by_hand, job("rollback", 4, restored=60)).flagged == 60
+
+
 def test_a_rollback_in_two_tries_has_restored_what_both_have():
     pages = [
         stored(ANALYSED),
