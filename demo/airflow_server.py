@@ -29,7 +29,6 @@ Components = Mapping[str, "subprocess.Popen[bytes]"]
 USER = "admin"
 #: Where the tables are shown, below the address of the UI.
 PAGE = "/plugin/lakekeeper"
-_PLUGIN = "from lakekeeper_provider.page.plugin import LakekeeperPlugin as Lakekeeper\n"
 POLL_SECONDS = 0.5
 
 
@@ -56,7 +55,6 @@ def running(workspace: Workspace, env: Mapping[str, str], port: int) -> Iterator
         env: the variables of Airflow (`Workspace.airflow_environ`).
         port: for the API server.
     """
-    _add_pages(workspace)
     with ExitStack() as stack:
         components = {}
         for name, arguments in airflow_components.components(port).items():
@@ -68,13 +66,6 @@ def running(workspace: Workspace, env: Mapping[str, str], port: int) -> Iterator
             )
             stack.callback(stop, components[name], timeout=20)
         yield components
-
-
-def _add_pages(workspace: Workspace) -> None:
-    """Add the pages of the provider, which an installed wheel adds by its entry point; here it is not installed."""
-    folder = workspace.airflow_home / "plugins"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lakekeeper_pages.py").write_text(_PLUGIN)
 
 
 def ended(components: Components) -> str:

@@ -109,7 +109,7 @@ TABLES = Screenshot(
 TABLE = Screenshot(
     "page_table.png",
     "/lakekeeper/table?server=default&name=demo.lakekeeper_events",
-    ("Files and bytes over time", "Roll back the last one"),
+    ("Files and bytes over time", "Roll back the last compaction"),
     (*_PAGES, f"{_TEMPLATES}/base.html", f"{_TEMPLATES}/macros.html", f"{_TEMPLATES}/table.html"),
 )
 NIGHT = Screenshot(

@@ -30,7 +30,6 @@ from demo.services.postgres import Postgres, binaries
 
 ENV = "airflow-3.3"
 PATIENCE = 180
-PLUGIN = "from lakekeeper_provider.page.plugin import LakekeeperPlugin as Lakekeeper\n"
 PAGES = (
     "/lakekeeper/",
     "/lakekeeper/?sort=name&page=17",
@@ -176,9 +175,6 @@ def measure(server: Server, requests: int) -> dict[str, float]:
 
 
 def _environ(home: Path, url: str) -> dict[str, str]:
-    plugins = home / "plugins"
-    plugins.mkdir()
-    (plugins / "pages.py").write_text(PLUGIN)
     return {
         **os.environ,
         "AIRFLOW_HOME": str(home),

@@ -139,7 +139,8 @@ def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str 
         for each in stored.of_run(dag_id, run_id, stored.servers())
         if (each.source.task_id, each.source.map_index) == (task_id, index)
     ]
-    values = shown.task(dag_id, run_id, task_id, index, found)
+    known = {(task, number): state for task, number, _, state in stored.states(dag_id, run_id)}
+    values = shown.task(dag_id, run_id, task_id, index, found, known.get((task_id, index)))
     return _page("task.html", {**values, **_of(None)})
 
 

@@ -175,6 +175,7 @@ class Figures:
     """The figures of all tables that somebody may see.
 
     Args:
+        small_tables: those that have any
         unknown: tables of which no analysis has looked at all partitions
         held_until: when the first originals may be deleted
         open_since: since when the table that waits longest has waited, and its name
@@ -183,6 +184,7 @@ class Figures:
 
     tables: int
     small: float
+    small_tables: int
     unknown: int
     held_bytes: float
     held_tables: int
@@ -224,6 +226,7 @@ def _figures(rows: Sequence[Row], trends: Trends) -> Figures:
     return Figures(
         tables=len(rows),
         small=sum(each.small or 0 for each in rows),
+        small_tables=sum(bool(each.small) for each in rows),
         unknown=sum(each.small is None for each in rows),
         held_bytes=sum(each.held_bytes for each in rows),
         held_tables=sum(each.held_runs > 0 for each in rows),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from lakekeeper_provider.options.option import ANALYZE, COMPACT, ROLLBACK
+from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.page import figures, listing, on_demand
 from lakekeeper_provider.page.figures import Figures, Row
 from lakekeeper_provider.page.follower import Snapshot
@@ -175,6 +175,8 @@ def run(
     analysed = [each for (verb, *_), each in newest.items() if verb == ANALYZE]
     worked = {(each.stored.server, each.table) for each in compactions}
     others = [each for each in analysed if (each.stored.server, each.table) not in worked]
+    also = [each for (verb, *_), each in newest.items() if verb in (ROLLBACK, CLEANUP)]
+    first = {(each.stored.server, each.table): each for each in reversed(analysed)}
     done = [each for each in compactions if each.rewritten]
     told = sorted(
         (each for each in compactions if each.figure("held_bytes") is not None),
@@ -192,9 +194,10 @@ def run(
         "rollback": next((task for task, *_ in states if task.rpartition(".")[2] == ROLLBACK), None),
         "skipped": sum(state == "skipped" for *_, state in states),
         "running": sum(state in ("running", "queued", "scheduled", "deferred") for *_, state in states),
-        "analysed": len(analysed),
+        "also": [_run(each) for each in (*also, *(() if compactions or also else first.values()))],
+        "analysed": len(first),
         "healthy": sum(
-            each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in analysed
+            each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in first.values()
         ),
         "held": sum(held.values()),
         "outcomes": outcomes(each.record for each in compactions),
@@ -207,13 +210,17 @@ def _is_left(seen: Observation) -> bool:
     return record["outcome"] not in ("done", "nothing") or bool(record.get("left"))
 
 
-def task(dag_id: str, run_id: str, task_id: str, map_index: int, found: Sequence[Stored]) -> dict[str, Any]:
+def task(
+    dag_id: str, run_id: str, task_id: str, map_index: int, found: Sequence[Stored], state: Any
+) -> dict[str, Any]:
     """Return the values of the page of one task instance."""
     last = found[-1] if found else None
     pages = [each for each in found if last and each.extra.get("ended") == last.extra.get("ended")]
     return {
         "source": Source(dag_id, run_id, task_id, map_index),
         "extra": last.extra if last else {},
+        "server": last.server if last else None,
+        "state": state,
         "records": [seen.record for seen in _observed(pages)],
         "at": last.at if last else None,
     }

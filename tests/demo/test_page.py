@@ -15,7 +15,7 @@ from tests.harness.waiting import wait_for
 pytestmark = [pytest.mark.live, pytest.mark.full]
 
 TABLE = "/lakekeeper/table?server=default&name=demo.lakekeeper_flat"
-ROLL_BACK = "Roll back the last one"
+ROLL_BACK = "Roll back the last compaction"
 
 
 def act(api: AirflowClient, button: str) -> None:

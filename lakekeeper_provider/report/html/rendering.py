@@ -109,8 +109,8 @@ def spark(values: Sequence[float]) -> str:
 
 
 def most(records: Sequence[Mapping[str, Any]]) -> float:
-    """Return the greatest number of files that any of these records has rewritten, or would rewrite."""
-    return max((_before_after(each)[0] for each in records), default=0.0)
+    """Return the greatest number of files that any of these records has before or after."""
+    return max((max(_before_after(each)) for each in records), default=0.0)
 
 
 def bars(record: Mapping[str, Any], greatest: float) -> tuple[str, str] | None:
@@ -118,7 +118,8 @@ def bars(record: Mapping[str, Any], greatest: float) -> tuple[str, str] | None:
     before, after = _before_after(record)
     if not before or not greatest:
         return None
-    return f"{_WIDTH * before / greatest:.1f}", f"{max(1.0, _WIDTH * after / greatest):.1f}"
+    before, after = (max(1.0, _WIDTH * files / greatest) for files in (before, after))
+    return f"{before:.1f}", f"{after:.1f}"
 
 
 def _before_after(record: Mapping[str, Any]) -> tuple[float, float]:

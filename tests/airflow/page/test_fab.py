@@ -23,7 +23,6 @@ from tests.airflow.support import wait_for
 pytestmark = [pytest.mark.live, pytest.mark.full]
 
 MANAGER = "airflow.providers.fab.auth_manager.fab_auth_manager.FabAuthManager"
-PLUGIN = "from lakekeeper_provider.page.plugin import LakekeeperPlugin as Lakekeeper\n"
 RUN = "dag_id=nightly&run_id=scheduled__1"
 #: Status, and whether the table of the DAG `nightly` and that of `team_b` are shown.
 Answer = tuple[int, bool, bool]
@@ -48,8 +47,6 @@ class Server:
 
     def start(self) -> subprocess.Popen[bytes]:
         """Make the database, and start."""
-        (self._home / "plugins").mkdir()
-        (self._home / "plugins" / "pages.py").write_text(PLUGIN)
         migrate(self._home, self._environ)
         fill = [sys.executable, "-m", "tests.airflow.page.fab_users"]
         subprocess.run(fill, env=self._environ, cwd=self._home, check=True, capture_output=True)

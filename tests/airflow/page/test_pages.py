@@ -86,7 +86,7 @@ def test_the_page_of_a_table_has_its_runs_and_what_may_be_done(client, recorded)
     assert "date=b: deferred: late" in shown
     assert 'data-act="rollback"' in page.text
     assert "3 partitions, 2.9 KB of originals" in page.text
-    assert "Roll back the last one" in page.text
+    assert "Roll back the last compaction" in page.text
 
 
 def test_the_page_of_a_run_says_what_was_left_and_why(client, recorded):
@@ -142,6 +142,22 @@ def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_know
     app.follower = follower.Follower()
     assert "<button data-act" not in again.get(f"{TABLE}sales.events").text
     assert "<button data-act" in again.get(other).text
+
+
+@pytest.mark.parametrize(
+    ("verb", "told", "said"),
+    [
+        ("rollback", {"rewritten": REWRITTEN}, "600 &rarr; 6"),
+        ("cleanup", {"freed_bytes": 2_048}, "2.0 KB"),
+        ("analyze", {"files": 77, "partitions": 1}, "77"),
+    ],
+)
+def test_the_page_of_a_run_without_a_compaction_says_what_was_done(client, recorded, verb, told, said):
+    recorded(event({"table": "sales.events", "outcome": "done", **told}, verb=verb))
+    shown = text(client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"))
+    assert f"sales.events {verb} done" in shown
+    assert said in shown
+    assert "No job of this DAG run has left a result" not in shown
 
 
 def test_a_hive_server_that_has_another_name_now_hides_no_button(client, recorded):

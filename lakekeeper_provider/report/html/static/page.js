@@ -86,6 +86,7 @@ if (acts) {
   const dialog = acts.querySelector("dialog");
   const answer = dialog.querySelector(".answer");
   const confirm = dialog.querySelector("[data-do]");
+  const leave = dialog.querySelector("[data-leave]");
   let wanted = null;
   for (const button of acts.querySelectorAll("button[data-act]")) {
     button.addEventListener("click", () => {
@@ -93,6 +94,7 @@ if (acts) {
       document.getElementById("question").textContent = wanted.says;
       answer.textContent = "";
       confirm.hidden = false;
+      leave.textContent = "Cancel";
       dialog.showModal();
     });
   }
@@ -103,6 +105,7 @@ if (acts) {
       if (wanted === asked) answer.replaceChildren(...parts);
     };
     confirm.hidden = true;
+    leave.textContent = "Close";
     tell("Triggering ...");
     const conf = { table: wanted.table, action: wanted.act, dry_run: false };
     if (wanted.run) conf.run_id = wanted.run;
@@ -125,6 +128,6 @@ if (acts) {
       click.preventDefault();
       openOutside(link.href);
     });
-    tell("Triggered: ", link);
+    tell("Triggered: ", link, ". This page shows what it has done some seconds after its end: reload it then.");
   });
 }
