@@ -25,12 +25,14 @@ _STALE_AFTER, _PATIENCE = 30, 1.5
 #: Everything is read anew after so long: Airflow may have deleted old events meanwhile.
 _ANEW_AFTER = 86_400
 #: For the first page the newest observations are read, for so long at most.
-_FIRST_SECONDS = 0.8
+_FIRST_SECONDS = 0.5
+#: All are read from so long after it on, for its page has to be made first.
+_AFTER_FIRST = 1.5
 _FIRST_PORTION = 1_000
 #: Ids are given before a transaction ends. An event may appear so long after one with a higher id.
 _LATE_SECONDS = 120
 #: After so many events the thread pauses for so long, or requests would wait for Python's lock.
-_BREATH, _BREATH_SECONDS = 50, 0.001
+_BREATH, _BREATH_SECONDS = 100, 0.001
 _NEVER = 2**30
 _REMEMBERED = 2 * stored.PORTION
 _frozen = threading.Event()
@@ -91,6 +93,7 @@ class Follower:
     def _follow(self) -> None:
         """Read everything, then what is new. After an error of the database it goes on where it was."""
         reader = Reader()
+        self._ended.wait(_AFTER_FIRST)
         while not self._ended.is_set():
             try:
                 self._read_all_and_follow(reader)

@@ -139,11 +139,18 @@ class Observation:
 
 def readable(value: Any) -> dict[str, Any]:
     """Return the extra of an event, or the value of an XCom, without halves of characters; empty if it is none."""
+    if not isinstance(value, dict):
+        return {}
+    if all(map(_is_plain, value.values())) and all(map(str.isascii, value)):
+        return value
     try:
-        found = encodable(value)
+        return {encodable(key): encodable(each) for key, each in value.items()}
     except RecursionError:
         return {}
-    return found if isinstance(found, dict) else {}
+
+
+def _is_plain(value: Any) -> bool:
+    return value.isascii() if isinstance(value, str) else not isinstance(value, (dict, list))
 
 
 def encodable(value: Any) -> Any:
