@@ -19,6 +19,7 @@ from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, insert, text
+from sqlalchemy.orm import Session
 
 from lakekeeper_provider.page import plugin
 from lakekeeper_provider.report import health
@@ -52,6 +53,15 @@ def event(
     }
 
 
+def add_dags(session: Session) -> None:
+    """Add the DAGs whose jobs have found something, and the one that the pages trigger."""
+    session.merge(DagBundleModel(name="dags-folder"))
+    session.flush()
+    for dag_id in DAGS:
+        place = {"fileloc": "/dags/x.py", "relative_fileloc": "x.py", "bundle_name": "dags-folder"}
+        session.merge(DagModel(dag_id=dag_id, is_stale=False, is_paused=False, **place))
+
+
 @pytest.fixture(scope="module")
 def application(airflow_db: Path) -> Iterator[Any]:
     """The whole API server as Airflow makes it, with the plugin, and users with rights per DAG."""
@@ -72,11 +82,7 @@ def application(airflow_db: Path) -> Iterator[Any]:
         assert conf.get("core", "auth_manager") == manager
         core.purge_cached_app()
         with create_session() as session:
-            session.merge(DagBundleModel(name="dags-folder"))
-            session.flush()
-            for dag_id in DAGS:
-                place = {"fileloc": "/dags/x.py", "relative_fileloc": "x.py", "bundle_name": "dags-folder"}
-                session.merge(DagModel(dag_id=dag_id, is_stale=False, is_paused=False, **place))
+            add_dags(session)
         yield core.create_app("core")
         core.purge_cached_app()
         with create_session() as session:

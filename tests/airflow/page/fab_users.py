@@ -6,15 +6,13 @@ python -m tests.airflow.page.fab_users
 from __future__ import annotations
 
 from airflow.models.asset import AssetEvent, AssetModel
-from airflow.models.dag import DagModel
-from airflow.models.dagbundle import DagBundleModel
 from airflow.models.dagrun import DagRun
 from airflow.providers.fab.auth_manager.cli_commands.utils import get_application_builder
 from airflow.utils.session import create_session
 from airflow.utils.types import DagRunTriggeredByType, DagRunType
 
 from lakekeeper_provider.report import health
-from tests.airflow.page.conftest import DAGS, NOW, event
+from tests.airflow.page.conftest import NOW, add_dags, event
 
 PASSWORD = "only-for-this-test"
 #: By role, what it may do: of the DAGs by their names, of their parts for all DAGs together, as FAB has it.
@@ -32,11 +30,7 @@ def main() -> None:
     """Fill the database."""
     _make_users()
     with create_session() as session:
-        session.merge(DagBundleModel(name="dags-folder"))
-        session.flush()
-        for dag_id in DAGS:
-            place = {"fileloc": "/dags/x.py", "relative_fileloc": "x.py", "bundle_name": "dags-folder"}
-            session.merge(DagModel(dag_id=dag_id, is_stale=False, is_paused=False, **place))
+        add_dags(session)
         uri = health.uri_of("hive:10000")
         asset = AssetModel(name=uri, uri=uri, group="asset", extra={})
         session.add(asset)
