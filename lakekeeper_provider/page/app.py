@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,11 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     states = stored.states(dag_id, run_id)
     if not states and not found:
         raise HTTPException(404, "There is no such DAG run")
-    return _page("run.html", {**shown.run(dag_id, run_id, found, states), **_of(snapshot, {dag_id})})
+    dags = access.readable(user, list(snapshot.tables.dags))
+    with snapshot.tables.lock:
+        view_of = partial(snapshot.tables.view, dags=dags)
+        values = shown.run(dag_id, run_id, found, states, view_of)
+    return _page("run.html", {**values, **_of(snapshot, {dag_id})})
 
 
 @app.get(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,10 @@ from lakekeeper_provider.report.backlog import Backlog
 
 log = logging.getLogger(__name__)
 
+#: What a cleanup like the newest one does with the oldest originals: none has run yet, it keeps as many compactions as
+#: there are, it may delete them the next time it runs, it may from a certain time on, or it is not known.
+NEVER, KEPT, NEXT, AGED, UNCLEAR = "never", "kept", "next", "aged", "unclear"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -28,7 +33,8 @@ class Row:
         small: the files of partitions that are worth a compaction
         undoable: the newest compaction that has rewritten anything; None if it was rolled back
         codes: of its warnings and refusals, with how often
-        held_until: when a cleanup may delete the oldest originals, in seconds since the epoch
+        cleanup: what becomes of the oldest originals: ``NEVER`` and the like
+        held_until: when a cleanup may delete them, in seconds since the epoch
         spark: files over time
     """
 
@@ -48,6 +54,7 @@ class Row:
     held_bytes: float
     held_runs: int
     held_since: str | None
+    cleanup: str
     held_until: float | None
     open_since: str | None
     spark: Sequence[float]
@@ -66,24 +73,29 @@ class Row:
         return self.held_runs > 0
 
 
-def row(view: View) -> Row:
-    """Return the row of a table."""
-    return _row(view, list(view.points()))
+def row(view: View, now: float) -> Row:
+    """Return the row of a table.
+
+    Args:
+        now: seconds since the epoch
+    """
+    return _row(view, list(view.points()), now)
 
 
-def _row(view: View, points: Sequence[Point]) -> Row:
+def _row(view: View, points: Sequence[Point], now: float) -> Row:
     last = view.newest()
     assert last is not None  # noqa: S101 - a view has a track, and a track an observation
     looked = view.newest(ANALYZE, COMPACT) or last
     record, found = last.record, looked.record
-    now = points[-1]
+    size = points[-1]
     held = _held(view)
+    cleanup, until = _retention(held, view.newest(RETENTION), now)
     return Row(
         server=view.server,
         name=view.name,
-        files=_known(now.files),
-        bytes=_known(now.bytes),
-        small=_known(now.small),
+        files=_known(size.files),
+        bytes=_known(size.bytes),
+        small=_known(size.small),
         flagged=_flagged(view),
         verb=last.verb,
         outcome=str(record.get("outcome")),
@@ -95,7 +107,8 @@ def _row(view: View, points: Sequence[Point]) -> Row:
         held_bytes=number(held.get("held_bytes")),
         held_runs=int(number(held.get("held_runs"))),
         held_since=held.get("held_since"),
-        held_until=_until(held, view.newest(RETENTION)),
+        cleanup=cleanup,
+        held_until=until,
         open_since=_open_since(found),
         spark=array("d", thinned([point.files for point in points if point.files == point.files])),
     )
@@ -138,14 +151,25 @@ def _codes(*records: dict[str, Any]) -> dict[str, int]:
     return found
 
 
-def _until(held: Mapping[str, Any], cleaned: Newest | None) -> float | None:
-    """Return when a cleanup like the newest one may delete the oldest originals; None if it will not, or at once."""
-    began = epoch(held.get("held_since"))
-    older_than, keep_last = cleaned.retention if cleaned else (None, None)
-    if began is None or not isinstance(older_than, str) or number(keep_last) >= number(held.get("held_runs")):
-        return None
+def _retention(held: Mapping[str, Any], cleaned: Newest | None, now: float) -> tuple[str, float | None]:
+    """Return what a cleanup like the newest one does with the oldest originals, and from when on."""
+    if cleaned is None:
+        return NEVER, None
+    older_than, keep_last = cleaned.retention
+    if number(keep_last) >= number(held.get("held_runs")):
+        return KEPT, None
+    if older_than is None:
+        return NEXT, None
+    until = _later(epoch(held.get("held_since")), older_than)
+    if until is None:
+        return UNCLEAR, None
+    return (AGED if until > now else NEXT), until
+
+
+def _later(began: float | None, age: Any) -> float | None:
+    """Return a time and an age after it, such as ``7d``; None where one of them is none."""
     try:
-        return began + seconds(older_than)
+        return began + seconds(age) if began is not None and isinstance(age, str) else None
     except (ValueError, KeyError, IndexError, OverflowError):
         return None
 
@@ -177,6 +201,7 @@ class Figures:
     Args:
         small_tables: those that have any
         unknown: tables of which no analysis has looked at all partitions
+        cleanups: of how many tables the originals are held how: ``NEVER`` and the like
         held_until: when the first originals may be deleted
         open_since: since when the table that waits longest has waited, and its name
         trends: small files and removed files by day
@@ -188,6 +213,7 @@ class Figures:
     unknown: int
     held_bytes: float
     held_tables: int
+    cleanups: Mapping[str, int]
     held_until: float | None
     open_since: tuple[str, str] | None
     trends: Trends
@@ -212,7 +238,7 @@ def of_all(views: Iterable[View], now: float) -> tuple[list[Row], Figures]:
     for view in views:
         points = list(view.points())
         try:
-            rows.append(_row(view, points))
+            rows.append(_row(view, points, now))
         except Exception as error:  # One table that cannot be shown hides no other.
             log.warning("a table is left out of the list: %r", error)
         else:
@@ -222,14 +248,16 @@ def of_all(views: Iterable[View], now: float) -> tuple[list[Row], Figures]:
 
 def _figures(rows: Sequence[Row], trends: Trends) -> Figures:
     waiting = [(each.open_since, each.name) for each in rows if each.open_since]
-    until = [each.held_until for each in rows if each.held_until is not None and each.held_runs]
+    held = [each for each in rows if each.can_be_rolled_back]
+    until = [each.held_until for each in held if each.held_until is not None]
     return Figures(
         tables=len(rows),
         small=sum(each.small or 0 for each in rows),
         small_tables=sum(bool(each.small) for each in rows),
         unknown=sum(each.small is None for each in rows),
         held_bytes=sum(each.held_bytes for each in rows),
-        held_tables=sum(each.held_runs > 0 for each in rows),
+        held_tables=len(held),
+        cleanups=Counter(each.cleanup for each in held),
         held_until=min(until, default=None),
         open_since=min(waiting, default=None),
         trends=trends,

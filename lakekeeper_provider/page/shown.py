@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -119,7 +119,7 @@ def table(view: View, runs: Sequence[Observation]) -> dict[str, Any]:
     is_newer = swapped is not None and analysed is not None and swapped.at > analysed.at
     names = {(seen.stored.number, seen.stored.at): seen.run_id or "" for seen in runs}
     return {
-        "row": figures.row(view),
+        "row": figures.row(view, time.time()),
         "looked": looked.record if looked else {},
         "analysed": analysed.record if analysed else {},
         "analysed_at": analysed.at if analysed else None,
@@ -151,12 +151,17 @@ def _run(seen: Observation) -> dict[str, Any]:
 
 
 def run(
-    dag_id: str, run_id: str, found: Sequence[Stored], states: Sequence[tuple[str, int, Any, Any]]
+    dag_id: str,
+    run_id: str,
+    found: Sequence[Stored],
+    states: Sequence[tuple[str, int, Any, Any]],
+    view_of: Callable[[str, str], View | None],
 ) -> dict[str, Any]:
     """Return the values of the page of one DAG run.
 
     Args:
         states: task, map index, name and state of each task instance
+        view_of: returns a table of a Hive server, as far as the user may see it
     """
     seen = _observed(found)
     # A retry, or a task that was cleared, replaces what it has seen before.
@@ -164,11 +169,7 @@ def run(
         (each.verb, each.stored.server, each.table, each.stored.source, each.run_id): each for each in seen
     }
     compactions = [each for (verb, *_), each in newest.items() if verb == COMPACT]
-    undone: dict[tuple[str, str], float] = {}
-    for (verb, *_), each in newest.items():
-        if verb == ROLLBACK and each.rewritten:
-            table = each.stored.server, each.table
-            undone[table] = max(each.stored.at, undone.get(table, 0.0))
+    rollbacks = [each for (verb, *_), each in newest.items() if verb == ROLLBACK and each.rewritten]
     failed = [
         (task, index, name) for task, index, name, state in states if state in ("failed", "upstream_failed")
     ]
@@ -186,10 +187,9 @@ def run(
     return {
         "dag_id": dag_id,
         "run_id": run_id,
-        "done": [_run(each) for each in done],
+        "done": [{**_run(each), "undone": _is_undone(each, rollbacks, view_of)} for each in done],
         "tables": len({(each.stored.server, each.table) for each in done}),
         "left": [_run(each) for each in (*compactions, *others) if _is_left(each)],
-        "undone": undone,
         "failed": failed,
         "rollback": next((task for task, *_ in states if task.rpartition(".")[2] == ROLLBACK), None),
         "skipped": sum(state == "skipped" for *_, state in states),
@@ -203,6 +203,16 @@ def run(
         "outcomes": outcomes(each.record for each in compactions),
         "ended": max((each.at for each in found), default=None),
     }
+
+
+def _is_undone(
+    seen: Observation, rollbacks: Iterable[Observation], view_of: Callable[[str, str], View | None]
+) -> bool:
+    """Tell whether a compaction was rolled back since: by its own DAG run, or by a DAG that the user may read."""
+    table = seen.stored.server, seen.table
+    here = [each.stored.at for each in rollbacks if (each.stored.server, each.table) == table]
+    view = view_of(*table)
+    return max([*here, *([view.undone_at(seen)] if view else [])], default=seen.stored.at) > seen.stored.at
 
 
 def _is_left(seen: Observation) -> bool:

@@ -63,6 +63,11 @@ class View:
         """Return how many partitions jobs of all DAGs have compacted after a time, less those that were rolled back."""
         return sum(track.compacted_after(at) for track in self.tracks)
 
+    def undone_at(self, seen: Observation) -> float:
+        """Return when what this compaction has swapped was rolled back the last time; minus infinity if never."""
+        run = run_of(seen)
+        return max((track.undone_at(run) for track in self.tracks if run), default=-math.inf)
+
     def removals(self) -> Iterator[tuple[float, float]]:
         """Yield when files were removed, and how many, of each DAG."""
         return (each for track in self.tracks for each in track.removals())

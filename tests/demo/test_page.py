@@ -18,10 +18,10 @@ TABLE = "/lakekeeper/table?server=default&name=demo.lakekeeper_flat"
 ROLL_BACK = "Roll back the last compaction"
 
 
-def act(api: AirflowClient, button: str) -> None:
+def act(api: AirflowClient, button: str, confirm: str) -> None:
     """Click a button of the page of a table, confirm it, and wait until what it has triggered has ended."""
     known = succeeded(api)
-    page = Screenshot("", TABLE, ("Triggered: manual__",), (), (button, "Do it"))
+    page = Screenshot("", TABLE, ("Triggered: manual__",), (), (button, confirm))
     screenshot.look_at(page, api.url, api.token, "")
     wait_for("the run", lambda: succeeded(api) > known, patience=180)
 
@@ -55,10 +55,10 @@ def test_a_table_is_rolled_back_and_compacted_again_by_the_buttons_of_its_page(
     screenshot.look_at(page, api.url, api.token, "")
     api.unpause("lakekeeper_on_demand")
     wait_until_shown(api, "Files\n1\n", ROLL_BACK)
-    act(api, ROLL_BACK)
+    act(api, ROLL_BACK, "Roll back")
     restored = files()
     assert restored >= 500  # and what another test has appended
     wait_until_shown(api, f"Files\n{restored}\n", "nothing can be rolled back")
-    act(api, "Compact now")
+    act(api, "Compact now", "Compact")
     wait_until_shown(api, "Files\n1\n", ROLL_BACK)
     assert files() == 1

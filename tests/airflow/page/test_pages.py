@@ -179,6 +179,73 @@ def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_ru
     )
 
 
+class TestWhatAnotherDagHasRolledBack:
+    RUN = "/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"
+
+    def shown(self, client, user):
+        return "rolled back</span>" in client(user).get(self.RUN).text
+
+    def test_it_is_marked_on_the_page_of_the_run_for_who_may_read_that_dag(self, client, recorded):
+        recorded(*night(), event(COMPACTED, verb="rollback", dag_id="team_b", at=NOW))
+        assert self.shown(client, "admin")
+        assert not self.shown(client, "reader")
+
+    def test_the_rollback_of_another_run_is_not(self, client, recorded):
+        recorded(*night(), event(COMPACTED, verb="rollback", dag_id="team_b", at=NOW, run_id="r2"))
+        assert not self.shown(client, "admin")
+
+
+CLEANED = {"table": "sales.events", "outcome": "done"}
+
+
+@pytest.mark.parametrize(
+    ("cleanups", "list_says", "table_says"),
+    [
+        ([], "of 1 table; no cleanup has run yet", "no cleanup has run yet"),
+        (
+            [{"older_than": "1d"}],
+            "the next cleanup may delete some of 1 table",
+            "the next cleanup may delete",
+        ),
+        ([{"older_than": "99999d"}], "the first may be deleted from 22", "may delete the oldest from 22"),
+        ([{"older_than": "1d", "keep_last": 1}], "the last cleanup keeps them all", "keeps them all"),
+        ([{"older_than": 7}], "until a cleanup deletes them", "until a cleanup deletes them"),
+    ],
+)
+def test_until_when_originals_are_held(client, recorded, cleanups, list_says, table_says):
+    recorded(*night(), *(event(CLEANED, verb="cleanup", at=NOW, **each) for each in cleanups))
+    asked = client("admin")
+    figure, rows = text(asked.get("/lakekeeper/")).split("page 1 of 1")
+    assert list_says in figure
+    assert table_says in rows
+    assert table_says in text(asked.get(f"{TABLE}sales.events"))
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (ANALYSED | {"flagged_bytes": 2_048}, "4 partitions, 900 small files of 2.0 KB. The originals"),
+        (ANALYSED, "4 partitions, 900 small files. The originals"),
+        ({"table": "sales.events", "outcome": "done"}, "a job looks at all partitions, and compacts those"),
+        (ANALYSED | {"flagged": 0, "flagged_files": 0}, "nothing is worth it as far as is known"),
+    ],
+)
+def test_the_question_before_a_compaction_says_what_is_known(client, recorded, told, question):
+    recorded(event(told))
+    page = client("admin").get(f"{TABLE}sales.events").text
+    assert f"Compact sales.events: {question}" in page
+    assert 'data-does="Compact"' in page
+
+
+def test_a_job_without_anything_to_do_says_so(client, recorded):
+    recorded(event({**ANALYSED, "outcome": "nothing"}))
+    assert "nothing to do" in text(client("admin").get("/lakekeeper/"))
+
+
+def test_an_error_has_a_way_back_to_the_tables(client, recorded):
+    assert '<a href="/lakekeeper/">All tables</a>' in client("admin").get(f"{TABLE}sales.none").text
+
+
 class TestRights:
     PAGES = (
         "/lakekeeper/",

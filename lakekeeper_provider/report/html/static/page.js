@@ -80,54 +80,132 @@ function plot() {
 }
 plot();
 
-// Acts go to Airflow's own REST, with the reader's own login; Airflow checks that he may trigger the DAG.
+// A dialog of a frame lets Tab go on to the page around it: here it stays among what can be pressed.
+function keepFocus(dialog) {
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Tab") return;
+    event.preventDefault();
+    const within = [...dialog.querySelectorAll("a[href], button")].filter((each) => !each.hidden);
+    const place = within.indexOf(document.activeElement);
+    const next = place + (event.shiftKey ? -1 : 1);
+    within[place < 0 ? 0 : (next + within.length) % within.length]?.focus();
+  });
+}
+
+async function ask(address, options) {
+  const failed = (error) => ({ ok: false, status: 0, json: async () => ({ detail: String(error) }) });
+  const response = await fetch(address, options).catch(failed);
+  const body = (await response.json().catch(() => null)) ?? {};
+  return { ok: response.ok, status: response.status, body };
+}
+
+// The DAG by which a person acts. Airflow's own REST is asked, with the reader's own login: it checks his rights.
+class OnDemand {
+  constructor({ base, dag }) {
+    this.page = `${base}/dags/${encodeURIComponent(dag)}/runs`;
+    this.runs = `${base}/api/v2/dags/${encodeURIComponent(dag)}/dagRuns`;
+  }
+
+  trigger(conf) {
+    const headers = { "Content-Type": "application/json" };
+    return ask(this.runs, { method: "POST", headers, body: JSON.stringify({ logical_date: null, conf }) });
+  }
+
+  async unended() {
+    const { ok, body } = await ask(`${this.runs}?state=running&state=queued&limit=1`);
+    return ok ? body.dag_runs?.[0]?.dag_run_id : undefined;
+  }
+
+  async state(run) {
+    const { ok, body } = await ask(`${this.runs}/${encodeURIComponent(run)}`);
+    return ok ? body.state : undefined;
+  }
+
+  link(run) {
+    const link = document.createElement("a");
+    link.href = `${this.page}/${encodeURIComponent(run)}`;
+    link.textContent = run;
+    link.addEventListener("click", (click) => {
+      click.preventDefault();
+      openOutside(link.href);
+    });
+    return link;
+  }
+}
+
+const after = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+const ENDED = ["success", "failed"];
+// What a job has told is read every ten seconds.
+const UNTIL_READ = 11;
+
 const acts = document.querySelector(".acts");
 if (acts) {
+  const dag = new OnDemand(acts.dataset);
   const dialog = acts.querySelector("dialog");
+  const others = dialog.querySelector(".others");
   const answer = dialog.querySelector(".answer");
   const confirm = dialog.querySelector("[data-do]");
   const leave = dialog.querySelector("[data-leave]");
   let wanted = null;
-  for (const button of acts.querySelectorAll("button[data-act]")) {
-    button.addEventListener("click", () => {
-      wanted = { ...button.dataset };
-      document.getElementById("question").textContent = wanted.says;
-      answer.textContent = "";
-      confirm.hidden = false;
-      leave.textContent = "Cancel";
-      dialog.showModal();
-    });
-  }
-  confirm.addEventListener("click", async (event) => {
-    event.preventDefault();
-    const asked = wanted;
+  keepFocus(dialog);
+
+  const question = async (asked) => {
+    wanted = asked;
+    document.getElementById("question").textContent = asked.says;
+    others.replaceChildren();
+    answer.replaceChildren();
+    confirm.textContent = asked.does;
+    confirm.hidden = false;
+    leave.textContent = "Cancel";
+    dialog.showModal();
+    const run = await dag.unended();
+    if (run && wanted === asked) others.replaceChildren("A run of this DAG has not ended yet: ", dag.link(run));
+  };
+
+  const follow = async (run, tell) => {
+    let state;
+    while (!ENDED.includes(state)) {
+      await after(3);
+      state = (await dag.state(run)) ?? state;
+      if (state) tell("Triggered: ", dag.link(run), ` (${state})`);
+    }
+    return state;
+  };
+
+  const carryOut = async (asked) => {
     const tell = (...parts) => {
       if (wanted === asked) answer.replaceChildren(...parts);
     };
     confirm.hidden = true;
     leave.textContent = "Close";
+    leave.focus();
+    others.replaceChildren();
     tell("Triggering ...");
-    const conf = { table: wanted.table, action: wanted.act, dry_run: false };
-    if (wanted.run) conf.run_id = wanted.run;
-    const { base, dag } = acts.dataset;
-    const response = await fetch(`${base}/api/v2/dags/${encodeURIComponent(dag)}/dagRuns`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ logical_date: null, conf }),
-    }).catch((error) => ({ ok: false, status: 0, json: async () => ({ detail: String(error) }) }));
-    const body = (await response.json().catch(() => null)) ?? {};
-    if (!response.ok) {
+    const conf = { table: asked.table, action: asked.act, dry_run: false };
+    if (asked.run) conf.run_id = asked.run;
+    const { ok, status, body } = await dag.trigger(conf);
+    if (!ok) {
       const detail = typeof body.detail === "string" ? body.detail : JSON.stringify(body.detail ?? "");
-      tell(`Airflow refused it (${response.status}): ${detail}`);
+      tell(`Airflow refused it (${status}): ${detail}`);
       return;
     }
-    const link = document.createElement("a");
-    link.href = `${base}/dags/${encodeURIComponent(dag)}/runs/${encodeURIComponent(body.dag_run_id)}`;
-    link.textContent = body.dag_run_id;
-    link.addEventListener("click", (click) => {
-      click.preventDefault();
-      openOutside(link.href);
-    });
-    tell("Triggered: ", link, ". This page shows what it has done some seconds after its end: reload it then.");
+    tell("Triggered: ", dag.link(body.dag_run_id));
+    const state = await follow(body.dag_run_id, tell);
+    if (state === "failed") {
+      tell("Triggered: ", dag.link(body.dag_run_id), " (failed): its log says why.");
+      return;
+    }
+    tell("Triggered: ", dag.link(body.dag_run_id), ` (${state}). This page is read again in some seconds.`);
+    await after(UNTIL_READ);
+    // Another question that was opened meanwhile stays.
+    if (wanted === asked || !dialog.open) location.reload();
+  };
+
+  for (const button of acts.querySelectorAll("button[data-act]")) {
+    button.addEventListener("click", () => question({ ...button.dataset }));
+  }
+  confirm.addEventListener("click", (event) => {
+    event.preventDefault();
+    carryOut(wanted);
   });
 }

@@ -6,10 +6,10 @@ import pytest
 
 from lakekeeper_provider.page import figures
 from lakekeeper_provider.page.listing import COLUMNS, PAGE_ROWS, Wanted, listing
-from tests.unit.provider.page.seen import record, stored, tables_of
+from tests.unit.provider.page.seen import NOW, record, stored, tables_of
 
 ROWS = [
-    figures.row(view)
+    figures.row(view, NOW)
     for view in tables_of(
         stored(record("sales.a", files=5, bytes=50, flagged_files=4, warning_codes={"TYPE": 1})),
         stored(record("sales.b", files=9, bytes=9, flagged_files=8, outcome="failed"), number=2),

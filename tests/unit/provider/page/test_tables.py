@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "byte
 
 def row_of(*pages, dags=ALL, name="sales.events"):
     view = tables_of(*pages).view("hive:10000", name, dags)
-    return None if view is None else figures.row(view)
+    return None if view is None else figures.row(view, NOW)
 
 
 def all_of(*pages):
@@ -160,6 +161,19 @@ def test_what_was_rolled_back_was_not_removed_and_is_not_offered_again():
     assert all_of(stored(ANALYSED), done, nothing, undone).removed == 0
 
 
+def test_when_a_run_was_rolled_back_by_jobs_of_the_dags_that_somebody_may_read():
+    done = stored(record(rewritten=REWRITTEN), verb="compact", at=NOW + 60, number=2, run_id="r1")
+    back = {"files_before": 6, "files_after": 600}
+    undone = stored(
+        record(rewritten=back), verb="rollback", at=NOW + 90, number=3, dag_id="team", run_id="r1"
+    )
+    tables, (seen,) = tables_of(done, undone), done.observations()
+    assert tables.view("hive:10000", "sales.events", ALL).undone_at(seen) == NOW + 90
+    assert tables.view("hive:10000", "sales.events", ("nightly",)).undone_at(seen) == -math.inf
+    (other,) = replace(done, extra={**done.extra, "run_id": "r0"}).observations()
+    assert tables.view("hive:10000", "sales.events", ALL).undone_at(other) == -math.inf
+
+
 def test_what_no_analysis_has_counted_is_not_known():
     row = row_of(stored(record(rewritten=REWRITTEN), verb="compact"))
     assert (row.files, row.bytes, row.small, row.average) == (None, None, None, None)
@@ -179,22 +193,46 @@ def test_nobody_sees_what_jobs_of_other_dags_have_seen():
     assert list(tables_of(*pages).views(())) == []
 
 
+HELD = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-15T01:00:00Z")
+
+
+def cleaned(number=2, **retention):
+    return stored(record(), verb="cleanup", number=number, at=NOW + number, **retention)
+
+
 def test_originals_are_held_until_the_retention_of_the_newest_cleanup_has_passed():
-    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
-    cleaned = stored(record(), verb="cleanup", older_than="7d", number=2, at=NOW + 1)
-    row = row_of(stored(held), cleaned)
+    row = row_of(stored(HELD), cleaned(older_than="7d"))
     assert row.can_be_rolled_back
-    assert row.held_until == figures.epoch("2026-03-03T01:00:00Z")
-    assert row_of(stored(held)).held_until is None
-    without = stored(record(), verb="cleanup", number=3, at=NOW + 2)
-    assert row_of(stored(held), cleaned, without).held_until == row.held_until
+    assert (row.cleanup, row.held_until) == (figures.AGED, figures.epoch("2026-02-22T01:00:00Z"))
+    without = row_of(stored(HELD), cleaned(older_than="7d"), cleaned(3))
+    assert without.held_until == row.held_until
 
 
-def test_originals_that_a_cleanup_always_keeps_are_held_without_an_end():
-    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
-    cleaned = {"verb": "cleanup", "older_than": "7d", "number": 2, "at": NOW + 1}
-    assert row_of(stored(held), stored(record(), keep_last=2, **cleaned)).held_until is None
-    assert row_of(stored(held), stored(record(), keep_last=1, **cleaned)).held_until is not None
+@pytest.mark.parametrize(
+    ("retention", "cleanup"),
+    [
+        (None, figures.NEVER),
+        ({"older_than": "7d"}, figures.AGED),
+        ({"older_than": "7d", "keep_last": 1}, figures.AGED),
+        ({"older_than": "7d", "keep_last": 2}, figures.KEPT),
+        ({"keep_last": 2}, figures.KEPT),
+        ({"keep_last": 1}, figures.NEXT),
+        ({"older_than": "1h"}, figures.NEXT),
+        ({"older_than": "9" * 400 + "d"}, figures.UNCLEAR),
+        ({"older_than": 7}, figures.UNCLEAR),
+        ({"older_than": "7d", "keep_last": "two"}, figures.AGED),
+    ],
+)
+def test_what_a_cleanup_like_the_newest_one_does_with_the_originals(retention, cleanup):
+    pages = [stored(HELD), *([cleaned(**retention)] if retention else [])]
+    assert row_of(*pages).cleanup == cleanup
+    assert all_of(*pages).cleanups == {cleanup: 1}
+
+
+def test_what_becomes_of_originals_is_counted_of_tables_that_have_any():
+    none = record("sales.other", files=1, bytes=1, held_bytes=0, held_runs=0)
+    assert all_of(stored(HELD, none)).cleanups == {figures.NEVER: 1}
+    assert all_of(stored(none)).cleanups == {}
 
 
 @pytest.mark.parametrize("verb", ["rollback", "cleanup", "compact", "analyze"])
@@ -205,12 +243,6 @@ def test_what_is_held_is_what_the_newest_job_says(verb):
     assert (row.held_bytes, row.held_runs, row.held_since) == (30, 1, None)
     silent = {"table": "sales.events", "outcome": "busy"}
     assert row_of(held, stored(silent, verb=verb, at=NOW + 1, number=2)).held_runs == 2
-
-
-def test_a_retention_that_is_no_time_hides_no_table():
-    held = record(files=1, bytes=1, held_bytes=10, held_runs=2, held_since="2026-02-24T01:00:00Z")
-    odd = stored(record(), verb="cleanup", older_than="9" * 400 + "d", number=2, at=NOW + 1)
-    assert row_of(stored(held), odd).held_until is None
 
 
 def test_warnings_and_refusals_are_counted_by_their_codes():
