@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, message_of, with_cause
 from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.adapters.native.registry import native_formats
 from spark_jobs.adapters.sources import sources_digest
 from spark_jobs.adapters.spark.application import application_page, show_warnings_only
 from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_settings
@@ -86,6 +87,7 @@ def spark_services(spark: SparkSession) -> Services:
         ),
         reading=_reading_settings(spark),
         calls=calls,
+        native=native_formats(spark),
     )
 
 

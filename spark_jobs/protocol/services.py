@@ -11,6 +11,7 @@ from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.measuring.clock import SystemClock
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.measuring.phases import Phases
+from spark_jobs.protocol.native_ports import NativeFormat
 from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, PoolFactory
 
 
@@ -22,6 +23,7 @@ class Services:
         calls: the calls to the NameNode that `fs` and `footers` make.
         staging: the names of staging directories that the cluster's settings name.
         reading: the settings of the cluster by which readers match columns, divide text into rows and leave out files.
+        native: the table formats whose own procedures can be called, by name.
         environment: the versions of the programs that read the footers. Other ones may decide otherwise.
     """
 
@@ -36,6 +38,7 @@ class Services:
     staging: tuple[str, ...] = ()
     reading: Mapping[str, str] = field(default_factory=dict)
     calls: NameNodeCalls = field(default_factory=NameNodeCalls)
+    native: Mapping[str, NativeFormat] = field(default_factory=dict)
 
     def now(self) -> datetime:
         return self.clock.now()

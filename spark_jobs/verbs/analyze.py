@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
-
-#: The outcomes that a plan has for units that were analysed.
-PLANNED = (
-    UnitOutcome.FLAGGED,
-    UnitOutcome.HEALTHY,
-    UnitOutcome.SKIPPED,
-    UnitOutcome.GONE,
-    UnitOutcome.DEFERRED,
-)
+from spark_jobs.verbs.planned import PLANNED
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:

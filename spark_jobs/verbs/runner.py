@@ -33,6 +33,7 @@ from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.measuring.phases import describe
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.native import native_session
 from spark_jobs.verbs.registry import VERBS, Verb
 from spark_jobs.verbs.table_errors import hint, report_of
 
@@ -159,7 +160,7 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
         near = nearest_name(job, name)
         raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{near}{hint(job)}")
     try:
-        return [verb.of_table(job, name)]
+        return [_of_table(job, verb, name)]
     except LakekeeperError:
         # A check leaves nothing behind, so that a table that was dropped under it needs nothing.
         if (
@@ -169,6 +170,13 @@ def _work_on_table(job: Job, verb: Verb, name: TableName) -> Sequence[TableRepor
         ):
             raise
         return [_dropped_meanwhile(name)]
+
+
+def _of_table(job: Job, verb: Verb, name: TableName) -> TableReport:
+    native = native_session(job, name) if verb.of_native else None
+    if native is not None and verb.of_native is not None:
+        return verb.of_native(job, native)
+    return verb.of_table(job, name)
 
 
 def nearest_name(job: Job, name: TableName) -> str:

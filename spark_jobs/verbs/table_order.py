@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.values.model import TableName
-from spark_jobs.core.wire.report import TableReport, UnitReport
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.native import analyze_native, native_session
+from spark_jobs.verbs.planned import is_flagged_by_files
 
 log = logging.getLogger("lakekeeper")
 _LIMITS = ("deadline", "max_bytes", "max_files", "max_units", "canary", "max_failures")
@@ -40,7 +41,8 @@ def by_gain(job: Job, names: Sequence[TableName]) -> Sequence[TableName]:
 
 def _rank_now(job: Job, name: TableName) -> Rank:
     try:
-        return rank(Planner(job.table(name)).preview().report())
+        native = native_session(job, name)
+        return rank(analyze_native(job, native) if native else Planner(job.table(name)).preview().report())
     except Exception as error:
         log.info("%s is taken last: %s", name, error)  # Its turn reports the error.
         return _LAST
@@ -53,8 +55,3 @@ def rank(table: TableReport) -> Rank:
     size = sum(unit.bytes or 0 for unit in due)
     gain = sum((unit.score or 0) * (unit.bytes or 0) for unit in due)
     return not since, since, -gain / max(size, 1)
-
-
-def is_flagged_by_files(unit: UnitReport) -> bool:
-    """Tell whether the unit is flagged because of its files, and not because it must be recovered."""
-    return unit.outcome == UnitOutcome.FLAGGED and unit.reason is None

@@ -44,10 +44,30 @@ class RefusalCode(Explained):
         "The table is read through a storage handler (HBase, Kudu, JDBC).",
         _NONE + " Its data is not in files.",
     )
-    ICEBERG = ("Apache Iceberg keeps the list of the table's files.", "Use Iceberg's `rewrite_data_files`.")
+    ICEBERG = (
+        "Apache Iceberg keeps the list of the table's files.",
+        "Add `iceberg` to `native_formats`, or use Iceberg's `rewrite_data_files`.",
+    )
     DELTA = ("Delta Lake keeps the list of the table's files.", "Use Delta's `OPTIMIZE`.")
     HUDI = ("Apache Hudi keeps the list of the table's files.", "Use Hudi's clustering or compaction.")
-    PAIMON = ("Apache Paimon keeps the list of the table's files.", "Use Paimon's `compact` procedure.")
+    PAIMON = (
+        "Apache Paimon keeps the list of the table's files.",
+        "Add `paimon` to `native_formats`, or use Paimon's `compact` procedure.",
+    )
+    NO_CATALOG = (
+        "The table is of a format of `native_formats`, and Spark's session lacks the jar, the extension or the catalog"
+        " of that format.",
+        "Add the settings that the reason names to `spark_submit`, or take the format out of `native_formats`.",
+    )
+    NEWER_COMMITS = (
+        "A rollback of a table of another format would take rows away that were committed since; or what was committed"
+        " since is not known, because commits were expired.",
+        "None by a rollback. The rows are right as they are: the files stay compacted.",
+    )
+    SHORT_RETENTION = (
+        "`native_expiry` would expire commits that the table itself asks to keep for longer than `older_than`.",
+        "Raise `older_than` to the retention that the reason names.",
+    )
     BUCKETED = (
         "The table is bucketed: the name or the place of a file determines its bucket. Of a table that Hive has"
         " bucketed, only directories are refused whose files may be buckets, or would become as many files as there are"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from spark_jobs.core.options.backups import BackupOptions
+from spark_jobs.core.options.native import NativeOptions
 from spark_jobs.core.options.option import NO_PROPERTY, OF_THE_TABLE, Level, Section, choice, option, switch
 from spark_jobs.core.options.parsers import duration, texts
 
@@ -17,7 +17,7 @@ _switch_of_table = partial(switch, layers=OF_THE_TABLE, level=Level.RARE)
 
 
 @dataclass(frozen=True)
-class ConcurrencyOptions(BackupOptions):
+class ConcurrencyOptions(NativeOptions):
     """Other jobs, writers and readers of a table."""
 
     staging_ttl: timedelta = _option(

@@ -10,7 +10,7 @@ import fnmatch
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -180,6 +180,17 @@ def texts(*, fewest: int = 1, read_item: Callable[[str], object] = str) -> Parse
     bounds = f"up to {LONGEST_LIST} items"
     kind = "list" if read_item is str else "globs"
     return Parser(read, f"a list of {bounds}, each of 1 to {LONGEST_ITEM} characters", bounds, (kind,))
+
+
+def words(*choices: str) -> Parser:
+    """Return the parser of a list of some of these words, its JSON, or a string of comma-separated ones."""
+
+    def read_item(item: str) -> None:
+        if item not in choices:
+            raise ValueError
+
+    allowed = f"a list of some of {', '.join(choices)}"
+    return replace(texts(fewest=0, read_item=read_item), allowed=allowed, kind=("list",))
 
 
 def _items(value: Any) -> Any:

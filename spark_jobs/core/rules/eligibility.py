@@ -145,16 +145,25 @@ def _check_kind(facts: TableFacts) -> None:
         )
 
 
-def _check_table_format(facts: TableFacts) -> None:
+def native_format(facts: TableFacts) -> str | None:
+    """Return the name of the format that keeps the list of the table's files, by its entry; None for other tables."""
     provider = (facts.provider or "").lower()
     hint = facts.properties.get("table_type", "").lower() or provider.split(".")[-1]
+    handler = facts.properties.get("storage_handler", "").lower()
+    marks = ((name, f"{name}.table" in facts.properties) for name in _CODES_BY_PROVIDER)
+    return next(
+        (name for name, is_marked in marks if is_marked or name in (hint, provider) or name in handler), None
+    )
+
+
+def _check_table_format(facts: TableFacts) -> None:
+    name = native_format(facts)
+    if name is not None:
+        raise Refusal(
+            _CODES_BY_PROVIDER[name],
+            f"{facts.name} is a {name.capitalize()} table; its files must only be rewritten by {name.capitalize()}",
+        )
     handler = facts.properties.get("storage_handler", "")
-    for name, code in _CODES_BY_PROVIDER.items():
-        if name in (hint, provider) or name in handler.lower() or f"{name}.table" in facts.properties:
-            raise Refusal(
-                code,
-                f"{facts.name} is a {name.capitalize()} table; its files must only be rewritten by {name.capitalize()}",
-            )
     if handler or any("storage handler" in feature.lower() for feature in facts.unsupported):
         raise Refusal(
             RefusalCode.STORAGE_HANDLER,

@@ -29,7 +29,7 @@ _BAD_TABLES = {
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = (
     *("partition_types", "held_bytes", "held_runs", "held_since", "history", "snapshots", "findings", "left"),
-    *("small_file_writers", "files_per_day", "listed_units", "options"),
+    *("small_file_writers", "files_per_day", "listed_units", "options", "snapshot_before", "snapshot_after"),
 )
 #: Fields of a unit that are left out where they are None.
 _OPTIONAL_OF_UNIT = (
@@ -129,6 +129,7 @@ class TableReport:
         small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis and a plan. See
             docs/wire.md.
         options: those by which a plan was made; a compaction of this plan takes them.
+        snapshot_before, snapshot_after: of a table that its own format has compacted, the commits before and after.
         left: what the table has of ours: hidden directories by their URIs, and its properties by their names.
     """
 
@@ -157,6 +158,8 @@ class TableReport:
     files_per_day: float | None = None
     listed_units: int | None = None
     options: Mapping[str, Any] | None = None
+    snapshot_before: str | None = None
+    snapshot_after: str | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.options import selection
+from spark_jobs.core.options.selection import PartitionSpec
 from spark_jobs.core.planning.decisions import Fail, Leave
 from spark_jobs.core.planning.ordering import ordered
 from spark_jobs.core.planning.plan import TablePlan, all_not_found
@@ -27,6 +27,7 @@ from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.commit_log.unit_hints import DeferredStore, OpenStore
 from spark_jobs.protocol.planning.access import reading
+from spark_jobs.protocol.planning.chosen_units import WantedUnits, choose
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
@@ -47,7 +48,6 @@ from spark_jobs.protocol.runs.run_finder import TableRuns
 from spark_jobs.protocol.runs.trust import Trust
 
 _LISTING_THREADS = 8
-WantedUnits = Sequence[Mapping[str, "str | None"]]
 
 
 class Planner:
@@ -227,27 +227,9 @@ class Planner:
             self._table.options.trusted_owners,
         )
 
-    def _choose(self) -> tuple[Sequence[Unit], list[selection.PartitionSpec]]:
-        """Return the units to plan, and those that were requested and are gone.
-
-        Of requested units, only those that the options select too: never more than was asked for.
-        """
-        facts, options = self._table.facts, self._table.options
-        units, gone = self._requested()
-        if options.partitions is not None:
-            selection.check_keys(options.partitions, facts.partition_keys, facts.name)
-            selected, missing = selection.select(self._table.units, options.partitions, facts.name)
-            gone = [*gone, *(spec for spec in missing if spec not in gone)]
-            kept = {unit.key for unit in selected}
-            units = [unit for unit in units if unit.key in kept]
-        if options.where is not None:
-            units = self._services.metastore.matching(facts, units, options.where)
-        return units, gone
-
-    def _requested(self) -> tuple[Sequence[Unit], list[selection.PartitionSpec]]:
-        if self._wanted is None:
-            return self._table.units, []
-        return selection.pick(self._table.units, self._wanted, self._table.facts.partition_keys)
+    def _choose(self) -> tuple[Sequence[Unit], list[PartitionSpec]]:
+        table = self._table
+        return choose(self._services.metastore, table.facts, table.options, table.units, self._wanted)
 
     @property
     def _selects_all(self) -> bool:

@@ -1,0 +1,198 @@
+"""Apache Iceberg by its Spark procedures and metadata tables (https://iceberg.apache.org/docs/latest/spark-procedures/)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from typing import Any, cast
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.native.statements import (
+    Statements,
+    can_be_selected,
+    catalogs,
+    condition,
+    has_class,
+    timestamp,
+)
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.ddl import identifier, literal
+from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
+
+_EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+_OF_SESSION = "org.apache.iceberg.spark.SparkSessionCatalog"
+_CATALOGS = (_OF_SESSION, "org.apache.iceberg.spark.SparkCatalog")
+#: The types of Iceberg by which partitions are selected, as Hive has them.
+_TYPES = {"string": "string", "int": "int", "long": "bigint", "date": "date", "boolean": "boolean"}
+#: https://iceberg.apache.org/docs/latest/configuration/#table-behavior-properties
+_MAX_AGE, _DEFAULT_AGE = "history.expire.max-snapshot-age-ms", "432000000"
+_LEAST, _DEFAULT_LEAST = "history.expire.min-snapshots-to-keep", "1"
+
+
+class Iceberg:
+    """The format of Apache Iceberg in one session of Spark."""
+
+    name = "iceberg"
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    @cached_property
+    def _catalog(self) -> str | None:
+        """Return the first catalog over the metastore."""
+        found = catalogs(self._spark)
+        return next((name for name, kind in found.items() if kind in _CATALOGS), None)
+
+    def lacks(self) -> str | None:
+        """Return the settings that the session lacks."""
+        extensions = self._spark.conf.get("spark.sql.extensions", None) or ""
+        if _EXTENSION in extensions and self._catalog and has_class(self._spark, _EXTENSION):
+            return None
+        version = ".".join(self._spark.version.split(".")[:2])
+        return (
+            "Spark's session lacks its jar, extension or catalog. Add to spark_submit: packages"
+            f" org.apache.iceberg:iceberg-spark-runtime-{version}_SCALA:VERSION, and conf spark.sql.extensions={_EXTENSION},"
+            f" spark.sql.catalog.spark_catalog={_OF_SESSION}, spark.sql.catalog.spark_catalog.type=hive"
+        )
+
+    def table(self, facts: TableFacts) -> IcebergTable:
+        """Return one table."""
+        return IcebergTable(Statements(self._spark, self._catalog or "", facts))
+
+
+class IcebergTable:
+    """One table of Apache Iceberg."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._sql = statements
+
+    @cached_property
+    def _loaded(self) -> Any:
+        """Return Iceberg's own table, for what does not change by a compaction: its partitioning and properties."""
+        spark = self._sql.spark
+        classes = cast(Any, spark._jvm).org.apache.iceberg.spark.Spark3Util
+        return self._sql.run(lambda: classes.loadIcebergTable(spark._jsparkSession, self._sql.name()))
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """Return the types of the partition keys; nothing unless each partition can be selected by its own values."""
+        fields, schema = list(self._loaded.spec().fields()), self._loaded.schema()
+        if self._loaded.specs().size() > 1 or not all(f.transform().isIdentity() for f in fields):
+            return {}
+        kinds = {
+            str(schema.findColumnName(field.sourceId())): str(schema.findType(field.sourceId()).toString())
+            for field in fields
+        }
+        hive = {name: _TYPES.get(kind, kind) for name, kind in kinds.items()}
+        return hive if can_be_selected(list(hive.values())) else {}
+
+    @cached_property
+    def _is_partitioned(self) -> bool:
+        """Tell whether the metadata tables have a column of partition values."""
+        return any(not spec.isUnpartitioned() for spec in self._loaded.specs().values())
+
+    def keys(self) -> Mapping[str, str]:
+        """Return the Hive types of the partition keys."""
+        return self._keys
+
+    def files(self, commit: str | None = None) -> Sequence[DataFile]:
+        """Return the data files, without those that only say which rows are deleted."""
+        self._refresh()
+        values = [f"CAST(data_file.partition.{identifier(key)} AS STRING)" for key in self._keys]
+        group = "to_json(data_file.partition)" if self._is_partitioned and not self._keys else "''"
+        columns = [group, "data_file.file_path", "data_file.file_size_in_bytes", "snapshot_id", *values]
+        version = f" VERSION AS OF {int(commit)}" if commit else ""
+        rows = self._sql.rows(
+            f"SELECT {', '.join(columns)} FROM {self._sql.name()}.entries{version}"
+            " WHERE status < 2 AND data_file.content = 0"
+        )
+        times = {commit: _millis(at) for commit, _, at, _ in self._snapshots()}
+        return [
+            DataFile(tuple(zip(self._keys, row[4:])), row[0] or "", row[1], row[2], times.get(str(row[3]), 0))
+            for row in rows
+        ]
+
+    def _snapshots(self) -> list[Any]:
+        return self._sql.rows(
+            "SELECT CAST(snapshot_id AS STRING), CAST(parent_id AS STRING), unix_millis(committed_at), operation"
+            f" FROM {self._sql.name()}.snapshots"
+        )
+
+    def commits(self) -> Sequence[Commit]:
+        """Return the ancestors of the present snapshot, oldest first, as far back as none is missing."""
+        self._refresh()
+        known = {row[0]: row for row in self._snapshots()}
+        chain: list[Commit] = []
+        at = self._refs("name = 'main'").get("main")
+        while at in known:
+            snapshot, parent, millis, operation = known.pop(at)
+            chain.append(Commit(snapshot, _time(millis), operation == "replace"))
+            at = parent
+        return chain[::-1]
+
+    def tags(self) -> Mapping[str, str]:
+        """Return the tags with their snapshots."""
+        self._refresh()
+        return self._refs("type = 'TAG'")
+
+    def _refs(self, where: str) -> dict[str, str]:
+        table = f"{self._sql.name()}.refs"
+        return dict(self._sql.rows(f"SELECT name, CAST(snapshot_id AS STRING) FROM {table} WHERE {where}"))
+
+    def tag(self, name: str, commit: str) -> None:
+        """Create a tag, or move it."""
+        as_of = f"AS OF VERSION {int(commit)}"
+        self._sql.rows(f"ALTER TABLE {self._sql.name()} CREATE OR REPLACE TAG {identifier(name)} {as_of}")
+
+    def untag(self, name: str) -> None:
+        """Drop a tag, if it exists."""
+        self._sql.rows(f"ALTER TABLE {self._sql.name()} DROP TAG IF EXISTS {identifier(name)}")
+
+    def compact(self, units: Sequence[UnitFiles], target: int) -> None:
+        """Call `rewrite_data_files`, which commits once. It rewrites the files that are far from the target size."""
+        options = {"target-file-size-bytes": str(target), "min-input-files": "2"}
+        given = ", ".join(f"{literal(key)}, {literal(value)}" for key, value in options.items())
+        where = condition([unit.unit for unit in units], self._keys) if self._keys else ""
+        self._sql.call(
+            "system.rewrite_data_files",
+            table=self._sql.argument(),
+            **({"where": literal(where)} if where else {}),
+            options=f"map({given})",
+        )
+
+    def roll_back(self, commit: str) -> None:
+        """Call `rollback_to_snapshot`."""
+        self._sql.call(
+            "system.rollback_to_snapshot", table=self._sql.argument(), snapshot_id=str(int(commit))
+        )
+
+    def retention(self) -> timedelta | None:
+        """Return the table's own maximum age of snapshots, or Iceberg's default."""
+        return timedelta(milliseconds=int(self._property(_MAX_AGE, _DEFAULT_AGE)))
+
+    def expire(self, before: datetime) -> None:
+        """Call `expire_snapshots`, which keeps as many as the table asks for."""
+        least = int(self._property(_LEAST, _DEFAULT_LEAST))
+        self._sql.call(
+            "system.expire_snapshots",
+            table=self._sql.argument(),
+            older_than=timestamp(before),
+            retain_last=str(least),
+        )
+
+    def _property(self, name: str, default: str) -> str:
+        return str(self._loaded.properties().getOrDefault(name, default))
+
+    def _refresh(self) -> None:
+        """Forget what Iceberg's catalog has kept of the table: other writers may have committed."""
+        self._sql.rows(f"REFRESH TABLE {self._sql.name()}")
+
+
+def _millis(at: Any) -> int:
+    return int(at)
+
+
+def _time(millis: Any) -> datetime:
+    return datetime.fromtimestamp(int(millis) / 1000, timezone.utc)

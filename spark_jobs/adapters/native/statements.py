@@ -1,0 +1,120 @@
+"""SQL statements on the tables of one catalog of a format. Names are identifiers, and values literals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any, cast
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.hadoop.java_errors import first_line, message_of
+from spark_jobs.adapters.spark.sessions import statement_session
+from spark_jobs.core.messages.errors import LakekeeperError, UnitChanged
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.ddl import identifier, literal
+from spark_jobs.core.values.model import Spec, TableName
+
+_CATALOG = "spark.sql.catalog."
+#: The types of keys by which a statement can select a partition, as a literal of the type.
+_LITERALS: Mapping[str, Callable[[str], str]] = {
+    "string": literal,
+    "int": lambda text: str(int(text)),
+    "bigint": lambda text: f"{int(text)}L",
+    "date": lambda text: f"DATE {literal(text)}",
+    "boolean": lambda text: {"true": "true", "false": "false"}[text],
+}
+#: Words in the errors of formats by which another writer was faster.
+_CONFLICTS = ("ValidationException", "CommitFailedException", "conflict")
+
+
+def can_be_selected(kinds: Sequence[str]) -> bool:
+    """Tell whether partitions of keys of these types can be selected one by one."""
+    return all(kind in _LITERALS for kind in kinds)
+
+
+def condition(units: Sequence[Spec], kinds: Mapping[str, str]) -> str:
+    """Return the condition on the keys that selects exactly some partitions."""
+    return " OR ".join(f"({' AND '.join(_equals(k, v, kinds[k]) for k, v in unit)})" for unit in units)
+
+
+def _equals(key: str, value: str | None, kind: str) -> str:
+    name = identifier(key)
+    return f"{name} IS NULL" if value is None else f"{name} = {_LITERALS[kind](value)}"
+
+
+def timestamp(at: datetime) -> str:
+    """Return a time as a literal."""
+    return f"TIMESTAMP {literal(at.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M:%S+00:00'))}"
+
+
+def settings_of(spark: SparkSession, prefix: str) -> dict[str, str]:
+    """Return the settings of a session whose names begin with a text."""
+    jvm = cast(Any, spark._jvm)
+    settings = spark._jsparkSession.sessionState().conf().settings()
+    names = str(jvm.java.lang.String.join("\n", settings.keySet())).split("\n")
+    return {name: str(settings.get(name)) for name in names if name.startswith(prefix)}
+
+
+def catalogs(spark: SparkSession) -> dict[str, str]:
+    """Return the classes of the catalogs of a session, by their names; that of Spark itself first."""
+    found = {key[len(_CATALOG) :]: value for key, value in settings_of(spark, _CATALOG).items()}
+    named = sorted(name for name in found if "." not in name)
+    return {name: found[name] for name in sorted(named, key=lambda name: name != "spark_catalog")}
+
+
+def has_class(spark: SparkSession, name: str) -> bool:
+    """Tell whether the driver has a class: an extension whose jar is missing is only a warning of Spark's."""
+    try:
+        cast(Any, spark._jvm).org.apache.spark.util.Utils.classForName(name, False, False)
+    except Exception:
+        return False
+    return True
+
+
+class Statements:
+    """The statements on one table."""
+
+    def __init__(self, spark: SparkSession, catalog: str, facts: TableFacts) -> None:
+        self.spark = statement_session(spark)
+        for key, value in settings_of(spark, _CATALOG).items():
+            self.spark.conf.set(key, value)
+        self._catalog = identifier(catalog)
+        self._facts = facts
+        self._table = TableName.parse(facts.name)
+
+    def name(self, suffix: str = "") -> str:
+        """Return the name of the table, or of a table beside it whose name has a suffix."""
+        parts = (self._table.database, f"{self._table.table}{suffix}")
+        return ".".join((self._catalog, *map(identifier, parts)))
+
+    def argument(self) -> str:
+        """Return the name of the table as the argument of a procedure."""
+        return literal(f"{identifier(self._table.database)}.{identifier(self._table.table)}")
+
+    def rows(self, sql: str) -> list[Any]:
+        """Return the rows of a query."""
+        return self.run(lambda: self.spark.sql(sql).collect())
+
+    def call(self, procedure: str, **arguments: str) -> None:
+        """Call a procedure of the catalog.
+
+        Args:
+            arguments: SQL expressions by the names of the parameters.
+        """
+        given = ", ".join(f"{name} => {value}" for name, value in arguments.items())
+        self.rows(f"CALL {self._catalog}.{procedure}({given})")
+
+    def run(self, act: Callable[[], Any]) -> Any:
+        """Run something by Spark.
+
+        Raises:
+            UnitChanged: another writer has committed meanwhile.
+            LakekeeperError: anything else went wrong.
+        """
+        try:
+            return act()
+        except Exception as error:
+            text = message_of(error)
+            kind = UnitChanged if any(word in text for word in _CONFLICTS) else LakekeeperError
+            raise kind(f"{self._facts.name}: {first_line(text)}") from error

@@ -1,0 +1,142 @@
+"""The rollback and the cleanup of the runs of a native table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.retention import AgedRun, expired
+from spark_jobs.core.rules.due import exact
+from spark_jobs.core.wire.report import TableReport, UnitReport
+from spark_jobs.protocol.native.plan import report_of
+from spark_jobs.protocol.native.runs import NativeHistory, NativeRun, forget
+from spark_jobs.protocol.native.session import NativeSession
+
+_WHOLE: dict[str, str | None] = {}
+#: The age of a run whose last commit is not kept any more: it is older than all others.
+_EVER = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def roll_back(session: NativeSession, history: NativeHistory, wanted: Sequence[str] | None) -> TableReport:
+    """Roll runs back, the newest first.
+
+    Args:
+        wanted: the ids of runs; None for the newest one that can be rolled back.
+    """
+    chosen = _chosen(history, wanted)
+    units = [_roll_back(session, run, alone=len(chosen) == 1) for run in reversed(chosen)]
+    report = report_of(session, units)
+    report = replace(
+        report,
+        run_id=chosen[-1].run_id if chosen else None,
+        reason=None if units else "nothing to restore: there is no such run of this table",
+        **session.held(NativeHistory.of(session.table)).report(),
+    )
+    return report.conclude(acted=[UnitOutcome.RESTORED, UnitOutcome.FLAGGED])
+
+
+def _chosen(history: NativeHistory, wanted: Sequence[str] | None) -> list[NativeRun]:
+    if wanted is not None:
+        named = {run.run_id for run_id in wanted for run in history.of_id(run_id)}
+        return [run for run in history.runs if run.run_id in named]
+    return [run for run in history.runs if history.since(run.before) != []][-1:]
+
+
+def _roll_back(session: NativeSession, run: NativeRun, *, alone: bool) -> UnitReport:
+    history = NativeHistory.of(session.table)
+    try:
+        history.check_rollback(run)
+    except Refusal as refusal:
+        if alone:
+            raise
+        return UnitReport.of(_WHOLE, UnitOutcome.FAILED, code=refusal.code, reason=refusal.reason)
+    figures = _figures(session)
+    if session.options.dry_run:
+        return UnitReport(_WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be rolled back", **figures)
+    if history.current != run.before:
+        session.table.roll_back(run.before)
+        _check(session, run)
+    forget(session.table, run)
+    after = _figures(session)
+    return UnitReport(
+        _WHOLE, UnitOutcome.RESTORED, **figures, files_after=after["files"], bytes_after=after["bytes"]
+    )
+
+
+def _check(session: NativeSession, run: NativeRun) -> None:
+    """Raise an error unless the table is as the run has found it: what a procedure says does not count."""
+    now = NativeHistory.of(session.table).current
+    if now != run.before:
+        raise LakekeeperError(
+            f"after the rollback of run {run.run_id} the table is at {now}, and not at {run.before}: another writer has"
+            " committed meanwhile, or the procedure has done nothing. Look at the table's own history"
+        )
+
+
+def _figures(session: NativeSession) -> dict[str, int]:
+    files = session.table.files()
+    return {"files": len(files), "bytes": sum(file.length for file in files)}
+
+
+def clean_up(session: NativeSession, history: NativeHistory) -> TableReport:
+    """Forget the runs that are past the retention, and, where it is switched on, expire older commits.
+
+    Raises:
+        Refusal: SHORT_RETENTION, the table itself asks to keep its commits for longer.
+    """
+    options = session.options
+    before = session.services.now() - _retention(session) if options.native_expiry else None
+    due = _due(session, history)
+    units = [_clean(session, history, run) for run in due]
+    if before is not None and not options.dry_run:
+        session.table.expire(before)
+    freed = before is not None and not options.dry_run
+    report = replace(
+        report_of(session, units),
+        run_id=due[0].run_id if len(due) == 1 else None,
+        reason=None if units else _nothing_due(history),
+        freed_bytes=sum(unit.bytes or 0 for unit in units) if freed else 0,
+        **session.held(NativeHistory.of(session.table)).report(),
+    )
+    return report.conclude(acted=[UnitOutcome.CLEANED, UnitOutcome.FLAGGED])
+
+
+def _retention(session: NativeSession) -> timedelta:
+    """Return for how long commits are kept. Raise Refusal if the table itself asks to keep them for longer."""
+    own, asked = session.table.retention(), session.options.older_than or timedelta()
+    if own is not None and asked < own:  # guard: own_retention_counts
+        raise Refusal(
+            RefusalCode.SHORT_RETENTION,
+            f"older_than is {exact(asked)}, and {session.facts.name} asks to keep its commits for {exact(own)}: raise"
+            " older_than, or switch native_expiry off",
+        )
+    return asked
+
+
+def _due(session: NativeSession, history: NativeHistory) -> list[NativeRun]:
+    """Return the runs past the retention, by the time of their last commit that is known."""
+    options, at = session.options, {commit.id: commit.at for commit in history.commits}
+    ages = [AgedRun(run.run_id, at.get(run.after or "", _EVER)) for run in history.runs]
+    due = {
+        each.run_id for each in expired(ages, session.services.now(), options.older_than, options.keep_last)
+    }
+    return [run for run in history.runs if run.run_id in due]
+
+
+def _clean(session: NativeSession, history: NativeHistory, run: NativeRun) -> UnitReport:
+    held = session.held(NativeHistory(history.commits, [run]))
+    if session.options.dry_run:
+        return UnitReport(
+            _WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be cleaned up", bytes=held.bytes
+        )
+    forget(session.table, run)
+    why = None if session.options.native_expiry else "its files go when the commits of the table are expired"
+    return UnitReport(_WHOLE, UnitOutcome.CLEANED, reason=why, bytes=held.bytes)
+
+
+def _nothing_due(history: NativeHistory) -> str:
+    return "no originals are past the retention" if history.runs else "no originals are kept"

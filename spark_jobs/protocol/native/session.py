@@ -1,0 +1,75 @@
+"""The session of one verb on one native table: its lease, its history, and the end of killed runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.records.held import Held
+from spark_jobs.core.rules.eligibility import TableFacts, check_place
+from spark_jobs.core.values.layout import Home
+from spark_jobs.protocol.native.runs import NativeHistory, settle
+from spark_jobs.protocol.native_ports import NativeTable
+from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
+from spark_jobs.protocol.services import Services
+
+
+@dataclass(frozen=True)
+class NativeSession:
+    """One native table, and what a verb needs to work on it.
+
+    Attributes:
+        format: the name of the format.
+        facts: those of the metastore, with the keys of its units as partition keys.
+    """
+
+    services: Services
+    format: str
+    facts: TableFacts
+    options: Options
+    table: NativeTable
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def leased(self, lease_options: LeaseOptions) -> Iterator[NativeHistory]:
+        """Take the lease of the table, end killed runs, and return the history: what was read before is outdated.
+
+        The format itself decides between two writers. The lease keeps two jobs from naming commits at the same time.
+        """
+        with LeaseSet(self.services, lease_options) as leases:
+            leases.take([Home.of_table(self.facts.storage.location, partitioned=False).path])
+            yield settle(self.table, NativeHistory.of(self.table))
+
+    def held(self, history: NativeHistory) -> Held:
+        """Return what the runs that can be rolled back keep: the files that only their commits before have."""
+        kept = [run for run in history.runs if history.can_be_rolled_back(run)]
+        if not kept:
+            return Held()
+        now = {file.path for file in self.table.files()}
+        old = {file.path: file.length for run in kept for file in self.table.files(run.before)}
+        size = sum(length for path, length in old.items() if path not in now)
+        at = {commit.id: commit.at for commit in history.commits}
+        return Held(frozenset(run.run_id for run in kept), size, min(at[run.before] for run in kept))
+
+
+def open_session(services: Services, format_name: str, facts: TableFacts, options: Options) -> NativeSession:
+    """Return the session of a table.
+
+    Raises:
+        Refusal: NO_CATALOG, the session of Spark cannot work on tables of the format; OPTED_OUT; OBJECT_STORE.
+    """
+    if not options.enabled:
+        raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by lakekeeper.enabled=false")
+    check_place(facts.storage.location)
+    native = services.native.get(format_name)
+    lacks = native.lacks() if native else f"this version cannot work on {format_name} tables"
+    if native is None or lacks is not None:
+        raise Refusal(RefusalCode.NO_CATALOG, f"{facts.name} is of the format {format_name}: {lacks}")
+    table = native.table(facts)
+    keys = table.keys()
+    facts = replace(facts, partition_keys=tuple(keys), partition_types=tuple(keys.values()))
+    return NativeSession(services, format_name, facts, options, table)
