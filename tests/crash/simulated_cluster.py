@@ -13,6 +13,7 @@ from tests.crash.late_effects import LateEffects
 from tests.crash.model_clock import Beats, ModelClock
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_metastore import MetastoreState, ModelMetastore
+from tests.crash.model_native import ModelFormat, NativeState
 from tests.crash.model_pool import DeterministicPool
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import ModelTree
@@ -52,6 +53,7 @@ class SimulatedCluster:
     def __init__(self) -> None:
         self.tree = ModelTree()
         self.metastore = MetastoreState({"default": {}})
+        self.native = NativeState()
         self.ledger = Ledger()
         self.beats = Beats()
         self.late = LateEffects()
@@ -64,11 +66,12 @@ class SimulatedCluster:
     @property
     def version(self) -> int:
         """Grows with every change, of times too: where it stands still, no digest need be taken."""
-        return self.tree.version + self.metastore.version + self.late.version
+        return self.tree.version + self.metastore.version + self.native.version + self.late.version
 
     def copy(self) -> SimulatedCluster:
         twin = SimulatedCluster.__new__(SimulatedCluster)
         twin.tree, twin.metastore = self.tree.copy(), self.metastore.copy()
+        twin.native = self.native.copy()
         twin.ledger, twin.beats = self.ledger.copy(), Beats()
         twin.late, twin.born = self.late.copy(), self.born
         return twin
@@ -76,7 +79,9 @@ class SimulatedCluster:
     def digest(self) -> str:
         """Equal for clusters that differ in time only."""
         ledger = (sorted(self.ledger.committed), sorted(self.ledger.overwritten))
-        text = f"{self.tree.digest()} {self.metastore.text()} {ledger} {self.late.waiting}"
+        text = (
+            f"{self.tree.digest()} {self.metastore.text()} {self.native.text()} {ledger} {self.late.waiting}"
+        )
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     def tick(self) -> None:
@@ -136,6 +141,7 @@ class Client:
             ModelRewriter(self.fs, name),
             self.clock,
             lambda size: DeterministicPool(size, self._order),
+            native={"iceberg": ModelFormat(sim, self.injector)},
         )
 
     def _observing(self, observer: ClusterObserver | None) -> Observer | None:

@@ -115,6 +115,6 @@ class Statements:
         try:
             return act()
         except Exception as error:
-            text = message_of(error)
-            kind = UnitChanged if any(word in text for word in _CONFLICTS) else LakekeeperError
-            raise kind(f"{self._facts.name}: {first_line(text)}") from error
+            conflict = any(word in str(error) for word in _CONFLICTS)
+            kind = UnitChanged if conflict else LakekeeperError
+            raise kind(f"{self._facts.name}: {first_line(message_of(error))}") from error

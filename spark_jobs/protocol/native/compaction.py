@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from time import monotonic
 
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.planning.decisions import Leave
@@ -93,6 +92,7 @@ class NativeCompaction:
         return results, waiting
 
     def _wave(self, units: Sequence[UnitPlan]) -> list[UnitReport]:
+        monotonic = self._session.services.clock.monotonic
         amount, began = sum((unit.amount or NONE for unit in units), NONE), monotonic()
         log.info(
             "%s: %d units by the procedure of %s", self._session.facts.name, len(units), self._session.format
