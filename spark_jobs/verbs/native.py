@@ -100,7 +100,7 @@ def history_native(job: Job, session: NativeSession) -> TableReport:
     return replace(report, outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING, history=shown)
 
 
-def check_native(job: Job, session: NativeSession) -> TableReport:
+def check_native(_: Job, session: NativeSession) -> TableReport:
     """Say what the table has of ours: the names of commits. The format checks its own files itself."""
     tags = session.table.tags()
     left = [f"tag {name}" for name in sorted(tags) if name.startswith((BEFORE, AFTER))]

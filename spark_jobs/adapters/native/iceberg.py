@@ -7,23 +7,13 @@ from datetime import datetime, timedelta, timezone
 from functools import cached_property
 from typing import Any, cast
 
-from pyspark.sql import SparkSession
-
-from spark_jobs.adapters.native.statements import (
-    Statements,
-    can_be_selected,
-    catalogs,
-    condition,
-    has_class,
-    timestamp,
-)
-from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.adapters.native.spark_format import Needs
+from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
 from spark_jobs.core.values.ddl import identifier, literal
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _OF_SESSION = "org.apache.iceberg.spark.SparkSessionCatalog"
-_CATALOGS = (_OF_SESSION, "org.apache.iceberg.spark.SparkCatalog")
 #: The types of Iceberg by which partitions are selected, as Hive has them.
 _TYPES = {"string": "string", "int": "int", "long": "bigint", "date": "date", "boolean": "boolean"}
 #: https://iceberg.apache.org/docs/latest/configuration/#table-behavior-properties
@@ -31,35 +21,13 @@ _MAX_AGE, _DEFAULT_AGE = "history.expire.max-snapshot-age-ms", "432000000"
 _LEAST, _DEFAULT_LEAST = "history.expire.min-snapshots-to-keep", "1"
 
 
-class Iceberg:
-    """The format of Apache Iceberg in one session of Spark."""
-
-    name = "iceberg"
-
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
-
-    @cached_property
-    def _catalog(self) -> str | None:
-        """Return the first catalog over the metastore."""
-        found = catalogs(self._spark)
-        return next((name for name, kind in found.items() if kind in _CATALOGS), None)
-
-    def lacks(self) -> str | None:
-        """Return the settings that the session lacks."""
-        extensions = self._spark.conf.get("spark.sql.extensions", None) or ""
-        if _EXTENSION in extensions and self._catalog and has_class(self._spark, _EXTENSION):
-            return None
-        version = ".".join(self._spark.version.split(".")[:2])
-        return (
-            "Spark's session lacks its jar, extension or catalog. Add to spark_submit: packages"
-            f" org.apache.iceberg:iceberg-spark-runtime-{version}_SCALA:VERSION, and conf spark.sql.extensions={_EXTENSION},"
-            f" spark.sql.catalog.spark_catalog={_OF_SESSION}, spark.sql.catalog.spark_catalog.type=hive"
-        )
-
-    def table(self, facts: TableFacts) -> IcebergTable:
-        """Return one table."""
-        return IcebergTable(Statements(self._spark, self._catalog or "", facts))
+NEEDS = Needs(
+    _EXTENSION,
+    (_OF_SESSION, "org.apache.iceberg.spark.SparkCatalog"),
+    "packages org.apache.iceberg:iceberg-spark-runtime-VERSION_2.12:1.9.2; conf"
+    f" spark.sql.extensions={_EXTENSION}, spark.sql.catalog.spark_catalog={_OF_SESSION},"
+    " spark.sql.catalog.spark_catalog.type=hive",
+)
 
 
 class IcebergTable:
@@ -79,12 +47,9 @@ class IcebergTable:
     def _keys(self) -> dict[str, str]:
         """Return the types of the partition keys; nothing unless each partition can be selected by its own values."""
         fields, schema = list(self._loaded.spec().fields()), self._loaded.schema()
-        if self._loaded.specs().size() > 1 or not all(f.transform().isIdentity() for f in fields):
+        if self._loaded.specs().size() > 1 or not all(_is_column(field, schema) for field in fields):
             return {}
-        kinds = {
-            str(schema.findColumnName(field.sourceId())): str(schema.findType(field.sourceId()).toString())
-            for field in fields
-        }
+        kinds = {str(field.name()): str(schema.findType(field.sourceId()).toString()) for field in fields}
         hive = {name: _TYPES.get(kind, kind) for name, kind in kinds.items()}
         return hive if can_be_selected(list(hive.values())) else {}
 
@@ -103,11 +68,8 @@ class IcebergTable:
         values = [f"CAST(data_file.partition.{identifier(key)} AS STRING)" for key in self._keys]
         group = "to_json(data_file.partition)" if self._is_partitioned and not self._keys else "''"
         columns = [group, "data_file.file_path", "data_file.file_size_in_bytes", "snapshot_id", *values]
-        version = f" VERSION AS OF {int(commit)}" if commit else ""
-        rows = self._sql.rows(
-            f"SELECT {', '.join(columns)} FROM {self._sql.name()}.entries{version}"
-            " WHERE status < 2 AND data_file.content = 0"
-        )
+        where = "status < 2 AND data_file.content = 0"
+        rows = self._sql.select(*columns, of=".entries", where=where, version=commit)
         times = {commit: _millis(at) for commit, _, at, _ in self._snapshots()}
         return [
             DataFile(tuple(zip(self._keys, row[4:])), row[0] or "", row[1], row[2], times.get(str(row[3]), 0))
@@ -115,10 +77,8 @@ class IcebergTable:
         ]
 
     def _snapshots(self) -> list[Any]:
-        return self._sql.rows(
-            "SELECT CAST(snapshot_id AS STRING), CAST(parent_id AS STRING), unix_millis(committed_at), operation"
-            f" FROM {self._sql.name()}.snapshots"
-        )
+        numbers = ("CAST(snapshot_id AS STRING)", "CAST(parent_id AS STRING)", "unix_millis(committed_at)")
+        return self._sql.select(*numbers, "operation", of=".snapshots")
 
     def commits(self) -> Sequence[Commit]:
         """Return the ancestors of the present snapshot, oldest first, as far back as none is missing."""
@@ -138,8 +98,7 @@ class IcebergTable:
         return self._refs("type = 'TAG'")
 
     def _refs(self, where: str) -> dict[str, str]:
-        table = f"{self._sql.name()}.refs"
-        return dict(self._sql.rows(f"SELECT name, CAST(snapshot_id AS STRING) FROM {table} WHERE {where}"))
+        return dict(self._sql.select("name", "CAST(snapshot_id AS STRING)", of=".refs", where=where))
 
     def tag(self, name: str, commit: str) -> None:
         """Create a tag, or move it."""
@@ -188,6 +147,11 @@ class IcebergTable:
     def _refresh(self) -> None:
         """Forget what Iceberg's catalog has kept of the table: other writers may have committed."""
         self._sql.rows(f"REFRESH TABLE {self._sql.name()}")
+
+
+def _is_column(field: Any, schema: Any) -> bool:
+    """Tell whether a key has the values of a column, and its name: then a condition on the column selects it."""
+    return bool(field.transform().isIdentity()) and field.name() == schema.findColumnName(field.sourceId())
 
 
 def _millis(at: Any) -> int:

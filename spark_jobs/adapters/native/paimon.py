@@ -9,24 +9,14 @@ from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
 from typing import Any
 
-from pyspark.sql import SparkSession
-
-from spark_jobs.adapters.native.statements import (
-    Statements,
-    can_be_selected,
-    catalogs,
-    condition,
-    has_class,
-    timestamp,
-)
-from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.adapters.native.spark_format import Needs
+from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
 from spark_jobs.core.values.ddl import literal
 from spark_jobs.core.values.model import Spec
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
 
 _EXTENSION = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
-_OF_SESSION = "org.apache.paimon.spark.SparkGenericCatalog"
-_CATALOGS = (_OF_SESSION, "org.apache.paimon.spark.SparkCatalog")
+_CATALOG = "org.apache.paimon.spark.SparkCatalog"
 #: Kinds of commits that change no row (Snapshot.CommitKind).
 _REWRITES = ("COMPACT", "ANALYZE")
 #: A file below this part of the target size is compacted (CoreOptions.compactionFileSize: seven tenths).
@@ -37,36 +27,13 @@ _DURATION = re.compile(r"\s*(\d+)\s*([a-z]+)\s*\Z", re.IGNORECASE)
 _EPOCH = date(1970, 1, 1)
 
 
-class Paimon:
-    """The format of Apache Paimon in one session of Spark."""
-
-    name = "paimon"
-
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
-
-    @cached_property
-    def _catalog(self) -> str | None:
-        """Return the first catalog over the metastore."""
-        found = catalogs(self._spark)
-        return next((name for name, kind in found.items() if kind in _CATALOGS), None)
-
-    def lacks(self) -> str | None:
-        """Return the settings that the session lacks."""
-        extensions = self._spark.conf.get("spark.sql.extensions", None) or ""
-        if _EXTENSION in extensions and self._catalog and has_class(self._spark, _EXTENSION):
-            return None
-        version = ".".join(self._spark.version.split(".")[:2])
-        return (
-            "Spark's session lacks its jar, extension or catalog. Add to spark_submit: packages"
-            f" org.apache.paimon:paimon-spark-{version}:0.9.0, and conf spark.sql.extensions={_EXTENSION},"
-            " spark.sql.catalog.paimon=org.apache.paimon.spark.SparkCatalog, spark.sql.catalog.paimon.metastore=hive,"
-            " spark.sql.catalog.paimon.uri=thrift://METASTORE:9083, spark.sql.catalog.paimon.warehouse=hdfs://..."
-        )
-
-    def table(self, facts: TableFacts) -> PaimonTable:
-        """Return one table."""
-        return PaimonTable(Statements(self._spark, self._catalog or "", facts))
+NEEDS = Needs(
+    _EXTENSION,
+    ("org.apache.paimon.spark.SparkGenericCatalog", _CATALOG),
+    f"packages org.apache.paimon:paimon-spark-VERSION:0.9.0; conf spark.sql.extensions={_EXTENSION},"
+    f" spark.sql.catalog.paimon={_CATALOG}, spark.sql.catalog.paimon.metastore=hive,"
+    " spark.sql.catalog.paimon.uri=thrift://METASTORE:9083, spark.sql.catalog.paimon.warehouse=hdfs://...",
+)
 
 
 class PaimonTable:
@@ -95,7 +62,7 @@ class PaimonTable:
         keys = self._partitioned_by
         if not can_be_selected(list(keys.values())):
             return {}
-        texts = self._sql.rows(f"SELECT DISTINCT partition FROM {self._sql.name('$files')}") if keys else []
+        texts = self._sql.select("DISTINCT partition", of="$files") if keys else []
         return keys if all(_values(text, keys) is not None for (text,) in texts) else {}
 
     def keys(self) -> Mapping[str, str]:
@@ -119,15 +86,11 @@ class PaimonTable:
 
     def commits(self) -> Sequence[Commit]:
         """Return the snapshots, oldest first, with the one before them if a tag keeps it."""
-        name = self._sql.name("$snapshots")
-        rows = self._sql.rows(
-            f"SELECT snapshot_id, commit_kind, commit_time FROM {name} ORDER BY snapshot_id"
-        )
+        rows = sorted(self._sql.select("snapshot_id", "commit_kind", "commit_time", of="$snapshots"))
         kept = [Commit(str(number), _time(at), kind in _REWRITES) for number, kind, at in rows]
         if not kept:
             return kept
-        table = self._sql.name("$tags")
-        tagged = self._sql.rows(f"SELECT snapshot_id, commit_time FROM {table}")
+        tagged = self._sql.select("snapshot_id", "commit_time", of="$tags")
         # The numbers of snapshots have no gaps, so that nothing was committed between this one and the first.
         before = [
             Commit(str(number), _time(at), False) for number, at in tagged if number == int(kept[0].id) - 1
@@ -136,8 +99,7 @@ class PaimonTable:
 
     def tags(self) -> Mapping[str, str]:
         """Return the tags with their snapshots."""
-        rows = self._sql.rows(f"SELECT tag_name, snapshot_id FROM {self._sql.name('$tags')}")
-        return {name: str(number) for name, number in rows}
+        return {name: str(number) for name, number in self._sql.select("tag_name", "snapshot_id", of="$tags")}
 
     def tag(self, name: str, commit: str) -> None:
         """Create a tag, or move it."""

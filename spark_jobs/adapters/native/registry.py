@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.native.iceberg import Iceberg
-from spark_jobs.adapters.native.paimon import Paimon
+from spark_jobs.adapters.native import iceberg, paimon
+from spark_jobs.adapters.native.spark_format import SparkFormat
 from spark_jobs.protocol.native_ports import NativeFormat
 
 
 def native_formats(spark: SparkSession) -> Mapping[str, NativeFormat]:
-    """Return the formats by name. Nothing is asked of Spark before one of them is used."""
-    formats: tuple[NativeFormat, ...] = (Iceberg(spark), Paimon(spark))
+    """Return the formats by name."""
+    formats = (
+        SparkFormat(spark, "iceberg", iceberg.NEEDS, iceberg.IcebergTable),
+        SparkFormat(spark, "paimon", paimon.NEEDS, paimon.PaimonTable),
+    )
     return {each.name: each for each in formats}

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any, cast
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import first_line, message_of
-from spark_jobs.adapters.spark.sessions import statement_session
 from spark_jobs.core.messages.errors import LakekeeperError, UnitChanged
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values.ddl import identifier, literal
 from spark_jobs.core.values.model import Spec, TableName
 
-_CATALOG = "spark.sql.catalog."
 #: The types of keys by which a statement can select a partition, as a literal of the type.
 _LITERALS: Mapping[str, Callable[[str], str]] = {
     "string": literal,
@@ -48,37 +46,15 @@ def timestamp(at: datetime) -> str:
     return f"TIMESTAMP {literal(at.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M:%S+00:00'))}"
 
 
-def settings_of(spark: SparkSession, prefix: str) -> dict[str, str]:
-    """Return the settings of a session whose names begin with a text."""
-    jvm = cast(Any, spark._jvm)
-    settings = spark._jsparkSession.sessionState().conf().settings()
-    names = str(jvm.java.lang.String.join("\n", settings.keySet())).split("\n")
-    return {name: str(settings.get(name)) for name in names if name.startswith(prefix)}
-
-
-def catalogs(spark: SparkSession) -> dict[str, str]:
-    """Return the classes of the catalogs of a session, by their names; that of Spark itself first."""
-    found = {key[len(_CATALOG) :]: value for key, value in settings_of(spark, _CATALOG).items()}
-    named = sorted(name for name in found if "." not in name)
-    return {name: found[name] for name in sorted(named, key=lambda name: name != "spark_catalog")}
-
-
-def has_class(spark: SparkSession, name: str) -> bool:
-    """Tell whether the driver has a class: an extension whose jar is missing is only a warning of Spark's."""
-    try:
-        cast(Any, spark._jvm).org.apache.spark.util.Utils.classForName(name, False, False)
-    except Exception:
-        return False
-    return True
-
-
 class Statements:
-    """The statements on one table."""
+    """The statements on one table.
+
+    Args:
+        spark: a session for SQL text, with the catalogs.
+    """
 
     def __init__(self, spark: SparkSession, catalog: str, facts: TableFacts) -> None:
-        self.spark = statement_session(spark)
-        for key, value in settings_of(spark, _CATALOG).items():
-            self.spark.conf.set(key, value)
+        self.spark = spark
         self._catalog = identifier(catalog)
         self._facts = facts
         self._table = TableName.parse(facts.name)
@@ -91,6 +67,20 @@ class Statements:
     def argument(self) -> str:
         """Return the name of the table as the argument of a procedure."""
         return literal(f"{identifier(self._table.database)}.{identifier(self._table.table)}")
+
+    def select(self, *columns: str, of: str = "", where: str = "", version: str | None = None) -> list[Any]:
+        """Return columns of a table.
+
+        Args:
+            columns: SQL expressions.
+            of: what follows the quoted name, such as `.snapshots`; of a name with a suffix, the suffix: `$files`.
+            where: an SQL condition.
+            version: the number of a commit.
+        """
+        table = self.name() + of if of.startswith(".") else self.name(of)
+        at = f" VERSION AS OF {int(version)}" if version else ""
+        # Expressions are constants of the adapters with quoted names.
+        return self.rows(f"SELECT {', '.join(columns)} FROM {table}{at}{f' WHERE {where}' if where else ''}")  # noqa: S608
 
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of a query."""
