@@ -26,6 +26,7 @@ from lakekeeper_provider.options.parsers import (
     option_list,
     shown,
     text,
+    words,
     wrong,
 )
 
@@ -46,6 +47,7 @@ _WITH_BOUNDS: Mapping[str, Callable[..., Parser]] = {
     "integer": integer,
     "number": number,
     "size": size,
+    "words": words,
 }
 
 

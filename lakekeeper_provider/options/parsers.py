@@ -276,3 +276,17 @@ def texts(most: int) -> Parser:
 
 #: A list of texts, a JSON list, or texts separated by commas: of any number, and as the value of an option.
 text_list, option_list = texts(100_000), texts(LONGEST_LIST)
+
+
+def words(*allowed: str) -> Parser:
+    """Make a parser of lists of some of these words; the list may be empty."""
+
+    @parser(type=["array", "string"], items={"enum": list(allowed)})
+    def parse(name: str, value: Any) -> list[str]:
+        found = [] if value == [] else option_list(name, value)
+        for each in found:
+            if each not in allowed:  # guard: known_words_in_lists
+                raise wrong(name, each, f"some of {', '.join(allowed)}{nearest(each, allowed)}")
+        return list(found)
+
+    return parse

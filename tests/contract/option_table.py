@@ -52,7 +52,7 @@ def _default(value: Any, option: Option) -> Any:
         return next(
             f"{seconds // size}{unit}" for unit, size in _UNITS if seconds > size and not seconds % size
         )
-    rule = option.limits_deletion or option.parse.kind[0] in ("size", "list", "globs")
+    rule = option.limits_deletion or option.parse.kind[0] in ("size", "list", "words", "globs")
     return None if rule and not value else value
 
 

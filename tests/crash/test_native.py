@@ -163,6 +163,15 @@ def test_a_rollback_takes_no_rows_that_were_committed_since() -> None:
     assert (rows_of(sim, NAME), files(sim)) == (rows, now)
 
 
+def test_a_run_that_others_have_written_after_is_not_counted_as_one_to_roll_back() -> None:
+    sim = lake()
+    job(sim, "compact", "--run-id", "r1")
+    append(sim, NAME, "a")
+    assert only(job(sim, "analyze"))["held_runs"] == 0
+    (row,) = only(job(sim, "history"))["history"]
+    assert row["rollback"] == "superseded"
+
+
 def test_a_commit_between_two_procedures_is_no_part_of_the_run() -> None:
     sim = lake()
     late = Fault.hook(

@@ -16,6 +16,7 @@ from tests.mutation.hazards_joint import JOINT
 from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
+from tests.mutation.hazards_native import NATIVE
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_options import OPTIONS
 from tests.mutation.hazards_pages import OF_PAGES
@@ -94,6 +95,7 @@ HAZARDS = {
     "H57": "a unit that could be compacted is left alone for good, because something was wrong once",
     "H58": "records of another version are taken for none, and what they hold for nobody's",
     "H59": "a page tells somebody what he may not see, or runs a program of somebody else",
+    "H60": "a table of another format loses rows or commits by a rollback or an expiry",
 }
 ALL = tuple(HAZARDS)
 
@@ -107,6 +109,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *KEPT,
             *LIMITS,
             *MINOR,
+            *NATIVE,
             *OPTIONS,
             *FILES,
             *FORMATS,

@@ -31,6 +31,11 @@ _FORMS = (
     _value(
         "words", "a word that nobody knows is the value of an option", Condition("known_words_only", False)
     ),
+    _value(
+        "words-in-list",
+        "a word that nobody knows is in the list of an option",
+        Condition("known_words_in_list_only", False),
+    ),
 )
 OPTIONS = (
     *_FORMS,

@@ -62,7 +62,7 @@ class RefusalCode(Explained):
     NEWER_COMMITS = (
         "A rollback of a table of another format would take rows away that were committed since; or what was committed"
         " since is not known, because commits were expired.",
-        "None by a rollback. The rows are right as they are: the files stay compacted.",
+        "Leave it: the rows are right as they are, and the files stay compacted.",
     )
     SHORT_RETENTION = (
         "`native_expiry` would expire commits that the table itself asks to keep for longer than `older_than`.",

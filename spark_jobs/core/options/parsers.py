@@ -186,11 +186,11 @@ def words(*choices: str) -> Parser:
     """Return the parser of a list of some of these words, its JSON, or a string of comma-separated ones."""
 
     def read_item(item: str) -> None:
-        if item not in choices:
+        if item not in choices:  # guard: known_words_in_list_only
             raise ValueError
 
     allowed = f"a list of some of {', '.join(choices)}"
-    return replace(texts(fewest=0, read_item=read_item), allowed=allowed, kind=("list",))
+    return replace(texts(fewest=0, read_item=read_item), allowed=allowed, bounds="", kind=("words", *choices))
 
 
 def _items(value: Any) -> Any:

@@ -207,6 +207,7 @@ _LAYERS = {
     Layer.PLAN: "planned",
 }
 _VALUES = {
+    "native_formats": "iceberg",
     **dict.fromkeys(
         ("block_size_mb", "compaction_ratio_threshold", "min_input_files", "parallelism", "keep_last"), 2
     ),

@@ -1,0 +1,40 @@
+"""Guards of tables of formats that keep lists of their own files: what a rollback and an expiry take away."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Operator, Remove, Value
+
+_NATIVE = "tests/crash/test_native.py"
+
+
+def _of_native(name: str, what: str, edit: Operator, test: str) -> Mutation:
+    return Mutation(f"H60-{name}", what, (edit,), (f"{_NATIVE}::{test}",))
+
+
+NATIVE = (
+    _of_native(
+        "newer",
+        "a rollback takes rows away that were committed since",
+        Condition("newer_commits_stay", False),
+        "test_a_rollback_takes_no_rows_that_were_committed_since",
+    ),
+    _of_native(
+        "held",
+        "a run is said to be rolled back that others have written after",
+        Value("rewrites_only", "bool(later)"),
+        "test_a_run_that_others_have_written_after_is_not_counted_as_one_to_roll_back",
+    ),
+    _of_native(
+        "named",
+        "a procedure runs before the commit has a name that a rollback needs",
+        Remove("named_before_the_procedure"),
+        "test_a_compaction_keeps_the_rows_and_can_be_rolled_back",
+    ),
+    _of_native(
+        "retention",
+        "commits are expired that the table itself asks to keep",
+        Condition("own_retention_counts", False),
+        "test_an_expiry_is_a_second_switch_and_keeps_what_the_table_asks_for",
+    ),
+)
