@@ -24,7 +24,7 @@ _LEAST, _DEFAULT_LEAST = "history.expire.min-snapshots-to-keep", "1"
 NEEDS = Needs(
     _EXTENSION,
     (_OF_SESSION, "org.apache.iceberg.spark.SparkCatalog"),
-    "packages org.apache.iceberg:iceberg-spark-runtime-VERSION_2.12:1.9.2; conf"
+    "spark.jars.packages=org.apache.iceberg:iceberg-spark-runtime-VERSION_2.12:1.9.2,"
     f" spark.sql.extensions={_EXTENSION}, spark.sql.catalog.spark_catalog={_OF_SESSION},"
     " spark.sql.catalog.spark_catalog.type=hive",
 )

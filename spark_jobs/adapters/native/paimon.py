@@ -30,7 +30,7 @@ _EPOCH = date(1970, 1, 1)
 NEEDS = Needs(
     _EXTENSION,
     ("org.apache.paimon.spark.SparkGenericCatalog", _CATALOG),
-    f"packages org.apache.paimon:paimon-spark-VERSION:0.9.0; conf spark.sql.extensions={_EXTENSION},"
+    f"spark.jars.packages=org.apache.paimon:paimon-spark-VERSION:0.9.0, spark.sql.extensions={_EXTENSION},"
     f" spark.sql.catalog.paimon={_CATALOG}, spark.sql.catalog.paimon.metastore=hive,"
     " spark.sql.catalog.paimon.uri=thrift://METASTORE:9083, spark.sql.catalog.paimon.warehouse=hdfs://...",
 )

@@ -89,7 +89,7 @@ class SparkFormat:
             return None
         version = ".".join(self._spark.version.split(".")[:2])
         settings = self._needs.settings.replace("VERSION", version)
-        return f"Spark's session lacks its jar, extension or catalog. Add to spark_submit: {settings}"
+        return f"Spark's session lacks its jar, extension or catalog. Add to extra_conf of spark_submit: {settings}"
 
     def table(self, facts: TableFacts) -> NativeTable:
         """Return one table."""

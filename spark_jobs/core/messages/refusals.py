@@ -57,7 +57,7 @@ class RefusalCode(Explained):
     NO_CATALOG = (
         "The table is of a format of `native_formats`, and Spark's session lacks the jar, the extension or the catalog"
         " of that format.",
-        "Add the settings that the reason names to `spark_submit`, or take the format out of `native_formats`.",
+        "Add the settings that the reason names to `spark_submit.extra_conf`, or take the format out of `native_formats`.",
     )
     NEWER_COMMITS = (
         "A rollback of a table of another format would take rows away that were committed since; or what was committed"
