@@ -22,6 +22,8 @@ TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "da
 SWAPPED = ("compacted", "restored")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
+#: Refusals by which a rollback has left a run that it was to undo.
+NOT_ROLLED_BACK = ("OTHER_VERSION", "NEWER_COMMITS", "NO_CATALOG")
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
@@ -171,9 +173,9 @@ def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
 
 
 def _hides_a_run(report: Report, refused: Mapping[str, Any]) -> bool:
-    """Tell whether a rollback could not read the runs of a table, because another version has written them."""
+    """Tell whether a rollback has left a run that it was to undo: it could not read it, or rows were added since."""
     # guard: hidden_runs_of_a_rollback
-    return report.verb == ROLLBACK and refused.get("code") == "OTHER_VERSION"
+    return report.verb == ROLLBACK and refused.get("code") in NOT_ROLLED_BACK
 
 
 def was_dry_run(report: Report) -> bool:

@@ -163,6 +163,14 @@ def test_a_rollback_takes_no_rows_that_were_committed_since() -> None:
     assert (rows_of(sim, NAME), files(sim)) == (rows, now)
 
 
+def test_a_rollback_of_a_database_that_leaves_a_run_fails() -> None:
+    sim = lake()
+    job(sim, "compact", "--run-id", "r1")
+    append(sim, NAME, "a")
+    report = run(sim.client(), "rollback", "--database", "sales", "--run-id", "r1", *ON)
+    assert (report["exit_code"], only(report)["code"]) == (1, "NEWER_COMMITS")
+
+
 def test_a_run_that_others_have_written_after_is_not_counted_as_one_to_roll_back() -> None:
     sim = lake()
     job(sim, "compact", "--run-id", "r1")

@@ -137,7 +137,7 @@ _RESULTS = (
         "H58-task",
         "the task of a rollback succeeds where its job could not read a run",
         Value("hidden_runs_of_a_rollback", "False"),
-        f"{_REPORT}::test_a_rollback_of_a_database_fails_by_a_run_of_another_version",
+        f"{_REPORT}::test_a_rollback_of_a_database_fails_by_a_run_that_it_has_left",
     ),
     of_provider(
         "H55-failure",

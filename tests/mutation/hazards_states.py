@@ -134,6 +134,15 @@ STATES = (
         (f"{_LOST_PARTITIONS}::TestDroppedWithItsDirectory::test_its_rows_stay_away[compact]",),
     ),
     Mutation(
+        "H50-parents",
+        "a partition stays away because the metastore has deleted the directories above it",
+        (Condition("parents_made_again", False),),
+        (
+            "tests/crash/test_purging_discovery.py"
+            "::test_after_a_kill_between_the_renames_the_next_job_makes_the_directories_again",
+        ),
+    ),
+    Mutation(
         "H50-missing",
         "the originals of a partition that discovery drops during its rollback stay hidden",
         (Rewrite("missing_comes_back", "A or B", "B"),),

@@ -26,6 +26,10 @@ _BAD_TABLES = {
     TableOutcome.REFUSED,
     TableOutcome.DAMAGED,
 }
+#: Refusals by which a rollback has left a run that it was to undo.
+_NOT_ROLLED_BACK = tuple(
+    code.name for code in (RefusalCode.OTHER_VERSION, RefusalCode.NEWER_COMMITS, RefusalCode.NO_CATALOG)
+)
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = (
     *("partition_types", "held_bytes", "held_runs", "held_since", "history", "snapshots", "findings", "left"),
@@ -237,7 +241,7 @@ class Report:
     def outcome(self) -> JobOutcome:
         """Return the most serious outcome. A refusal counts only if the table was requested by name.
 
-        It always counts where a rollback cannot read the runs of another version: it undoes all, or fails.
+        It always counts where a rollback has left a run that it was to undo: it undoes all, or fails.
         """
         if self.usage:
             return JobOutcome.USAGE
@@ -253,7 +257,7 @@ class Report:
         return JobOutcome.DONE if TableOutcome.DONE in outcomes else JobOutcome.NOTHING
 
     def _counts(self, refused: TableReport) -> bool:
-        hidden = self.verb == "rollback" and refused.code == RefusalCode.OTHER_VERSION.name
+        hidden = self.verb == "rollback" and refused.code in _NOT_ROLLED_BACK
         return self.by_name or hidden  # guard: hidden_runs_fail_a_rollback
 
     @property

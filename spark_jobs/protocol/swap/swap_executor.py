@@ -18,7 +18,7 @@ from spark_jobs.core.messages.errors import Unsafe, WriterActive
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState
-from spark_jobs.core.values.model import FileListing
+from spark_jobs.core.values.model import FileListing, parent
 from spark_jobs.core.values.numbered_names import PLAIN, following
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
@@ -122,9 +122,22 @@ class SwapExecutor(ABC):
                 errors += 1
                 if errors == _MAX_ERRORS:
                     raise  # guard: intent_stays_open
+                self._make_parent(paths)
                 continue
             problem = result or problem
         raise WriterActive(f"{swap.live} keeps changing: a writer is active in it; the next run resolves it")
+
+    def _make_parent(self, paths: SwapPaths) -> None:
+        """Make the directories above the live one again, if somebody has deleted them while it was away.
+
+        The metastore does so when it drops a partition of several keys and deletes its files (`external.table.purge`):
+        each directory above it goes that is empty. An attempt that was fenced off may make them too, and moves nothing
+        into them: its own directories have other names by then.
+        """
+        above = parent(paths.live)
+        if self._fs.status(above) is None:  # guard: parents_made_again
+            log.warning("%s: somebody has deleted %s; it is made again", paths.swap.unit, above)
+            self._fs.mkdirs(above)
 
     def paths(self, swap: Swap) -> SwapPaths:
         return SwapPaths(self._fs, self._run.directory, swap)

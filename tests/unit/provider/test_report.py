@@ -109,11 +109,12 @@ def test_a_table_asked_for_by_name_must_not_be_refused():
     assert evaluate("nothing", refused)[0] is TaskResult.NOTHING
 
 
-def test_a_rollback_of_a_database_fails_by_a_run_of_another_version():
-    refused = table(outcome="refused", code="OTHER_VERSION", reason="version 0.3 has written it")
+@pytest.mark.parametrize("code", ["OTHER_VERSION", "NEWER_COMMITS", "NO_CATALOG"])
+def test_a_rollback_of_a_database_fails_by_a_run_that_it_has_left(code):
+    refused = table(outcome="refused", code=code, reason="version 0.3 has written it")
     found, why = evaluate("failed", refused, verb="rollback")
     assert found is TaskResult.REFUSED
-    assert why == "rollback: sales.events refused (OTHER_VERSION version 0.3 has written it)"
+    assert why == f"rollback: sales.events refused ({code} version 0.3 has written it)"
     assert evaluate("nothing", refused)[0] is TaskResult.NOTHING
 
 
