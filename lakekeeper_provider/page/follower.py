@@ -194,12 +194,16 @@ class Reader:
 
 
 def _first() -> Snapshot:
-    """Return the newest observations, as many as can be read while somebody waits for the first page."""
-    began, tables, servers = time.monotonic(), Tables(), stored.servers()
+    """Return the newest observations, as many as can be read while somebody waits for the first page.
+
+    One portion is read however long that takes: without any, the page would say that nothing is known.
+    """
+    tables, servers = Tables(), stored.servers()
+    began = time.monotonic()
     number: int | None = None
     found: list[Stored] = []
     complete = False
-    while not complete and time.monotonic() - began < _FIRST_SECONDS:
+    while not complete and (not found or time.monotonic() - began < _FIRST_SECONDS):
         portion = list(stored.before(number, servers, _FIRST_PORTION))
         found += portion
         complete = len(portion) < _FIRST_PORTION

@@ -134,3 +134,10 @@ def test_an_xcom_is_read_after_one_of_a_clock_that_is_ahead(airflow_db, recorded
     leave_in_xcom(extra("sales.failed"))
     assert "sales.failed" in read(reader)
     assert reader.tables.version == 3
+
+
+def test_the_first_page_has_results_however_long_they_take_to_read(airflow_db, recorded, monkeypatch):
+    """Where the database has answered after half a second only, the page said that nothing is known."""
+    recorded(analysed("sales.one"))
+    monkeypatch.setattr(follower, "_FIRST_SECONDS", 0)
+    assert "sales.one" in {view.name for view in follower._first().tables.views(ALL)}
