@@ -21,7 +21,7 @@ _ACCURATE = "COLUMN_STATS_ACCURATE"
 #: What ANALYZE TABLE changes: Hive's, and Spark's own.
 ALL_STATISTICS = (
     *FILE_STATISTICS,
-    *("rawDataSize", "numRows", _ACCURATE),
+    *("rawDataSize", "numRows", "numFilesErasureCoded", _ACCURATE),
     *("spark.sql.statistics.totalSize", "spark.sql.statistics.numRows"),
 )
 #: The metastore fails for a partition whose figures are no numbers.

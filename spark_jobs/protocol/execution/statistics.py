@@ -54,6 +54,9 @@ class _Item:
         return self.swap.unit.key
 
 
+_Act = Callable[[Sequence[_Item]], list[str]]
+
+
 class TableStatistics:
     """The statistics of the units of one table.
 
@@ -72,15 +75,13 @@ class TableStatistics:
         Args:
             runs: the directories of one run, which are entered.
         """
-        if not (options.analyze_after_compaction or options.file_stats):
-            return []
-        texts: list[str] = []
-        for items in _batches(runs, journal.COMMITTED):
-            if options.analyze_after_compaction:  # guard: statistics_on_request
-                texts += self._told(items, WarningCode.STATISTICS_NOT_COMPUTED, self._analyze)
-            if options.file_stats:
-                texts += self._told(items, WarningCode.STATISTICS_NOT_UPDATED, self._count)
-        return texts
+        acts: list[tuple[WarningCode, _Act]] = []
+        if options.analyze_after_compaction:  # guard: statistics_on_request
+            acts.append((WarningCode.STATISTICS_NOT_COMPUTED, self._analyze))
+        if options.file_stats:  # guard: file_statistics_on_request
+            acts.append((WarningCode.STATISTICS_NOT_UPDATED, self._count))
+        batches = _batches(runs, journal.COMMITTED) if acts else ()
+        return [text for items in batches for code, act in acts for text in _told(items, code, act)]
 
     def put_back(self, runs: Sequence[Run]) -> list[str]:
         """Put the statistics of before back where originals were restored. Return warnings.
@@ -95,14 +96,6 @@ class TableStatistics:
             for items in _batches(same, journal.ROLLED_BACK):
                 texts += self._put_back([item for item in items if item.kept])
         return texts
-
-    def _told(
-        self, items: Sequence[_Item], code: WarningCode, act: Callable[[Sequence[_Item]], list[str]]
-    ) -> list[str]:
-        try:
-            return act(items)
-        except _NoAnswerError as error:
-            return [code.text(f"{_named(items)}: {error}")]
 
     def _analyze(self, items: Sequence[_Item]) -> list[str]:
         """Let Spark compute all statistics. What is changed by that is only known afterwards."""
@@ -220,6 +213,14 @@ class TableStatistics:
         for same in by_directory.values():
             body = {item.key: item.kept.to_json() if item.kept else None for item in same}
             same[0].run.journal.append(journal.STATISTICS, statistics=body)
+
+
+def _told(items: Sequence[_Item], code: WarningCode, act: _Act) -> list[str]:
+    """Return the warnings of an act, also of one that the metastore has not let end."""
+    try:
+        return act(items)
+    except _NoAnswerError as error:
+        return [code.text(f"{_named(items)}: {error}")]
 
 
 def _batches(runs: Sequence[Run], kind: str) -> Iterator[list[_Item]]:
