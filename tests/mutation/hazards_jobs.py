@@ -13,6 +13,7 @@ _RECOVERY = "tests/crash/test_recovery_in_jobs.py"
 _CLEANUP = "tests/crash/test_guards_cleanup.py"
 _TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
+_PARAMETERS = "tests/unit/core/test_metastore_parameters.py"
 _STATISTICS = "tests/crash/test_statistics.py"
 _BELIEVED = Condition("rename_answer_lost", True)
 
@@ -276,6 +277,12 @@ JOBS = (
         "parameters are written over what somebody else has changed meanwhile",
         (Value("changed_parameters_left_alone", "True"),),
         (f"{_STATISTICS}::TestOthers::test_a_unit_that_somebody_changes_meanwhile_is_left_alone",),
+    ),
+    Mutation(
+        "H35-accurate",
+        "the metastore forgets what it knows of columns when the figures of files are set",
+        (Remove("statistics_not_recalculated"),),
+        (f"{_PARAMETERS}::test_only_those_parameters_are_written",),
     ),
     Mutation(
         "H35-own",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Value
+from tests.mutation.operators import Condition, Value
 
 _DECIDING = "tests/unit/core/test_deciding.py"
 _ANALYSIS = "tests/crash/test_analysis.py"
@@ -14,7 +14,6 @@ _SCHEMA_FILES = "tests/spark/test_avro_schema_files.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
 _PLACES = "tests/spark/test_places_of_tables.py"
 _LOCATIONS = "tests/unit/core/test_locations.py"
-_STATISTICS = "tests/spark/test_file_statistics.py"
 _USERS = "tests/unit/core/test_location_users.py"
 
 PLANNING = (
@@ -66,13 +65,6 @@ PLANNING = (
 
 #: Those that only a real Spark and a real metastore can tell.
 OF_THE_METASTORE = (
-    Mutation(
-        "H35-accurate",
-        "the metastore forgets what it knows of columns when the figures of files are set",
-        (Remove("statistics_not_recalculated"),),
-        (f"{_STATISTICS}::test_two_figures_are_set_and_all_else_stays_and_a_rollback_puts_them_back",),
-        "spark",
-    ),
     Mutation(
         "H34-handler",
         "the class of a storage handler is loaded before the table is refused",
