@@ -94,7 +94,8 @@ class TableStatistics:
         for run_id in dict.fromkeys(run.run_id for run in described):
             same = [run for run in described if run.run_id == run_id]
             for items in _batches(same, journal.ROLLED_BACK):
-                texts += self._put_back([item for item in items if item.kept])
+                kept = [item for item in items if item.kept]
+                texts += self._put_back(kept) if kept else []
         return texts
 
     def _analyze(self, items: Sequence[_Item]) -> list[str]:
@@ -103,9 +104,8 @@ class TableStatistics:
         self._keep(items, before, ALL_STATISTICS, None)
         texts = [self._analyze_unit(item.unit) for item in items]
         now = self._read(items)
-        self._keep(
-            items, before, ALL_STATISTICS, {key: seen.values(ALL_STATISTICS) for key, seen in now.items()}
-        )
+        after = {key: seen.values(ALL_STATISTICS) for key, seen in now.items()}
+        self._keep(items, before, ALL_STATISTICS, after)
         return [text for text in texts if text]
 
     def _analyze_unit(self, unit: Unit) -> str | None:
