@@ -16,6 +16,7 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.values.model import FileEntry, FileListing, TableName, Unit
+from spark_jobs.core.values.parameters import ParameterChange, UnitParameters
 
 
 class Catalog(Protocol):
@@ -44,6 +45,17 @@ class Catalog(Protocol):
     def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool: ...
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None: ...
     def analyze(self, name: TableName, unit: Unit) -> None: ...
+    def parameters(self, facts: TableFacts, units: Sequence[Unit]) -> dict[str, UnitParameters]:
+        """Return the parameters of these units, which are not many, by unit key; of those that it has."""
+
+    def set_parameters(self, facts: TableFacts, changes: Sequence[ParameterChange]) -> list[Unit]:
+        """Change parameters of these units, which are not many, and nothing else of them.
+
+        No statistics are computed or removed by it. A unit that is not any more what was seen is left alone.
+
+        Returns:
+            The units that were left alone.
+        """
 
 
 class Footers(Protocol):

@@ -101,6 +101,7 @@ def _roll_back_all(
         units += [result.report for result in results]
         done = (result for result in results if result.report.outcome == UnitOutcome.RESTORED)
         restored[run.directory] = {result.unit_key for result in done}
+    session.put_back_statistics([now[run.directory] for run in reversed(chosen)])
     for run_id in dict.fromkeys(run.run_id for run in chosen):
         session.close([now.get(run.directory, run) for run in runs if run.run_id == run_id])
     return units, restored

@@ -19,6 +19,7 @@ from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.rules.partition_loss import set_by_people
 from spark_jobs.core.values.model import DEFAULT_PARTITION, Spec, TableName, Unit
 from tests.crash.fault_injection import FaultInjector
+from tests.crash.model_parameters import ModelParameters
 
 if TYPE_CHECKING:
     from tests.crash.simulated_cluster import SimulatedCluster
@@ -39,7 +40,7 @@ class ModelTable:
     """What the metastore holds of one table.
 
     `created` tells a partition from one of the same values that was dropped before: it grows. `parameters` are gone
-    with a partition that is dropped.
+    with a partition that is dropped. Those of a table without partitions are those of the spec `()`.
     """
 
     facts: TableFacts
@@ -97,7 +98,12 @@ class MetastoreState:
 
     def text(self) -> str:
         """All that it holds, for a digest."""
-        return repr([(str(name), table.facts, table.units()) for name, table in self.tables()])
+        return repr(
+            [
+                (str(name), table.facts, table.units(), sorted(map(repr, table.parameters.items())))
+                for name, table in self.tables()
+            ]
+        )
 
 
 def register(sim: SimulatedCluster, name: TableName, facts: TableFacts) -> None:
@@ -159,7 +165,7 @@ def _discover(sim: SimulatedCluster, folder: str, keys: Sequence[str]) -> Iterat
             yield (mine, *spec), location
 
 
-class ModelMetastore:
+class ModelMetastore(ModelParameters):
     """One process's client; behaves as `spark_jobs.adapters.hadoop.metastore.Metastore` does."""
 
     def __init__(self, sim: SimulatedCluster, injector: FaultInjector) -> None:
@@ -264,15 +270,6 @@ class ModelMetastore:
                 "drop_backup_partitions",
                 str(backup),
             )
-
-    def analyze(self, name: TableName, unit: Unit) -> None:
-        """Statistics are nothing that a row could be lost by: the call may fail, and changes nothing."""
-
-        def act() -> None:
-            if unit.spec and unit.spec not in self._state.get(name).partitions:
-                raise MetastoreError(f"cannot compute statistics of {name}: partition not found")
-
-        self._call(act, "analyze", str(name), str(unit))
 
 
 def _is_backup(properties: Mapping[str, str], run_id: str, source: str) -> bool:

@@ -91,6 +91,10 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
+statistics = st.fixed_dictionaries(
+    {"before": st.dictionaries(st.sampled_from(["numFiles", "location"]), anything, min_size=1)},
+    optional={"after": anything},
+)
 paths = st.sampled_from(
     [
         *FOLDERS,
@@ -146,11 +150,14 @@ def records(draw: Any, home: str) -> list[dict[str, Any]]:
                     journal.CLEANUP_CLAIMED,
                     journal.DISCARDED,
                     journal.CONFLICT,
+                    journal.STATISTICS,
                     journal.LEFT,
                     journal.FINISHED,
                 ]
             ),
             "units": st.just([{"unit": key} for key in keys]) | anything,
+            "statistics": st.dictionaries(st.sampled_from(keys), statistics | anything, max_size=2)
+            | anything,
             "has_open_intent": st.booleans() | anything,
             "homes": st.just(list(HOMES)) | st.lists(st.sampled_from(FOLDERS), max_size=2) | anything,
             "outcome": st.just("done"),

@@ -13,6 +13,8 @@ _RECOVERY = "tests/crash/test_recovery_in_jobs.py"
 _CLEANUP = "tests/crash/test_guards_cleanup.py"
 _TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
+_PARAMETERS = "tests/unit/core/test_metastore_parameters.py"
+_STATISTICS = "tests/crash/test_statistics.py"
 _BELIEVED = Condition("rename_answer_lost", True)
 
 JOBS = (
@@ -261,7 +263,31 @@ JOBS = (
     Mutation(
         "H35",
         "statistics are computed whether or not anybody asked",
-        (Condition("statistics_on_request", False),),
+        (Condition("statistics_on_request", True),),
         (f"{_TABLES}::TestFiles::test_statistics_are_not_touched_unless_asked_for",),
+    ),
+    Mutation(
+        "H35-files",
+        "the figures of files are set whether or not anybody asked",
+        (Condition("file_statistics_on_request", True),),
+        (f"{_STATISTICS}::TestOnRequest::test_nothing_is_asked_by_default",),
+    ),
+    Mutation(
+        "H35-changed",
+        "parameters are written over what somebody else has changed meanwhile",
+        (Value("changed_parameters_left_alone", "True"),),
+        (f"{_STATISTICS}::TestOthers::test_a_unit_that_somebody_changes_meanwhile_is_left_alone",),
+    ),
+    Mutation(
+        "H35-accurate",
+        "the metastore forgets what it knows of columns when the figures of files are set",
+        (Remove("statistics_not_recalculated"),),
+        (f"{_PARAMETERS}::test_only_those_parameters_are_written",),
+    ),
+    Mutation(
+        "H35-own",
+        "a rollback writes over the statistics of somebody else",
+        (Value("own_statistics_put_back", "self.before"),),
+        (f"{_STATISTICS}::TestOthers::test_a_rollback_leaves_the_statistics_of_others",),
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -17,7 +16,9 @@ from spark_jobs.adapters.hadoop.locations import Locations, decode_location
 from spark_jobs.adapters.hadoop.metastore_connection import connect
 from spark_jobs.adapters.hadoop.metastore_entries import Entry, MetastoreEntries, is_read_by_classes
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
+from spark_jobs.adapters.hadoop.metastore_parameters import MetastoreParameters
 from spark_jobs.adapters.hadoop.partition_condition import matching_units
+from spark_jobs.adapters.hadoop.spark_descriptions import facts_by_spark
 from spark_jobs.adapters.hadoop.sql import (
     BACKUP_PROPERTIES,
     RUN_PROPERTY,
@@ -28,12 +29,12 @@ from spark_jobs.adapters.hadoop.sql import (
     qualified,
 )
 from spark_jobs.adapters.spark.sessions import active, statement_session
-from spark_jobs.core.formats.struct_types import hive_type
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.rules.partition_loss import set_by_people
 from spark_jobs.core.values.ddl import partition_spec
 from spark_jobs.core.values.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.values.once import once
+from spark_jobs.core.values.parameters import ParameterChange, UnitParameters
 
 _ADD_BATCH = 500
 
@@ -68,6 +69,12 @@ class Metastore:
     @cached_property
     def _entries(self) -> MetastoreEntries:
         return MetastoreEntries(self._spark, self._catalog, self._mapper, self._locations.qualified)
+
+    @cached_property
+    def _parameters(self) -> MetastoreParameters:
+        return MetastoreParameters(
+            self._spark._jvm, self._entries.client, self._mapper, self._locations.qualified
+        )
 
     def _errors(self, what: str) -> AbstractContextManager[None]:
         return metastore_errors(what, self._uris)
@@ -110,7 +117,8 @@ class Metastore:
         try:
             # Spark parses the types of columns by the settings of the active session.
             with self._errors(f"cannot read {name}"), active(self._spark):
-                return self._facts(name, self._catalog.getTable(name.database, name.table))
+                raw = self._catalog.getTable(name.database, name.table)
+                return facts_by_spark(name, raw, self._json, self._storage)
         except MetastoreError as error:
             if not error.answered:  # guard: unreadable_is_no_outage
                 raise
@@ -167,27 +175,6 @@ class Metastore:
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
         """Return the units that match an SQL condition on the partition keys. See `partition_condition`."""
         return matching_units(self._spark, facts, units, where)
-
-    def _facts(self, name: TableName, raw: Any) -> TableFacts:
-        schema = json.loads(raw.schema().json())["fields"]
-        keys = tuple(self._json(raw.partitionColumnNames()))
-        bucket = raw.bucketSpec()
-        placed = raw.storage().locationUri().isDefined()
-        storage = self._storage(self._json(raw.storage())) if placed else Storage("", None, None)
-        return TableFacts(
-            name=str(name),
-            kind=raw.tableType().name(),
-            storage=storage,
-            provider=raw.provider().get() if raw.provider().isDefined() else None,
-            properties=self._json(raw.properties()),
-            columns=tuple((f["name"], _hive_type(f)) for f in schema if f["name"] not in keys),
-            partition_keys=keys,
-            partition_types=tuple(_hive_type(f) for f in schema if f["name"] in keys),
-            bucketed=bucket.isDefined(),
-            buckets=int(bucket.get().numBuckets()) if bucket.isDefined() else 0,
-            sorted_by=tuple(self._json(bucket.get().sortColumnNames())) if bucket.isDefined() else (),
-            unsupported=tuple(self._json(raw.unsupportedFeatures())),
-        )
 
     def _storage(self, row: dict[str, Any]) -> Storage:
         uri = row["locationUri"]
@@ -287,13 +274,17 @@ class Metastore:
         with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {qualified(name)}{where} COMPUTE STATISTICS")
 
+    def parameters(self, facts: TableFacts, units: Sequence[Unit]) -> dict[str, UnitParameters]:
+        """Return the parameters of some units, and their locations, by unit key."""
+        with self._errors(f"cannot read the parameters of {facts.name}"):
+            return self._parameters.read(TableName.parse(facts.name), units)
+
+    def set_parameters(self, facts: TableFacts, changes: Sequence[ParameterChange]) -> list[Unit]:
+        """Change parameters of some units, and nothing else. Return the units that were left alone."""
+        with self._errors(f"cannot set the parameters of {facts.name}"):
+            return self._parameters.write(TableName.parse(facts.name), changes)
+
 
 def _unit(spec: dict[str, str], keys: Sequence[str], location: str) -> Unit:
     values = tuple((key, None if spec[key] == DEFAULT_PARTITION else spec[key]) for key in keys)
     return Unit(values, location)
-
-
-def _hive_type(column: dict[str, Any]) -> str:
-    """Return the Hive type of a field of a Spark schema. CHAR and VARCHAR are in its metadata."""
-    raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
-    return str(raw or hive_type(column["type"]))

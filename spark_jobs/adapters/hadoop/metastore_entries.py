@@ -58,7 +58,7 @@ class MetastoreEntries:
     def table(self, name: TableName) -> Entry | None:
         """Return the entry of a table; None if it does not exist. It is one call to the metastore."""
         try:
-            return dict(self._json(self._client().getTable(name.database, name.table)))
+            return dict(self._json(self.client().getTable(name.database, name.table)))
         except Exception as error:
             if is_java_error(error) and any(kind.endswith(_NO_SUCH_TABLE) for kind in cause_classes(error)):
                 return None
@@ -66,13 +66,13 @@ class MetastoreEntries:
 
     def partitions(self, name: TableName, keys: Sequence[str]) -> list[tuple[dict[str, str], Storage]]:
         """Return the values and storages of all partitions of a table, by one call to the metastore."""
-        entries = self._json(self._client().listPartitions(name.database, name.table, _ALL))
+        entries = self._json(self.client().listPartitions(name.database, name.table, _ALL))
         return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in entries]
 
     def drop(self, name: TableName) -> None:
         """Drop a table, but not its files."""
         delete_data, ignore_missing = False, True
-        self._client().dropTable(name.database, name.table, delete_data, ignore_missing)
+        self.client().dropTable(name.database, name.table, delete_data, ignore_missing)
 
     def facts(self, name: TableName, entry: Entry, unreadable: str | None = None) -> TableFacts:
         """Return the description of a table by its entry alone.
@@ -139,7 +139,8 @@ class MetastoreEntries:
             return False
         return True
 
-    def _client(self) -> Any:
+    def client(self) -> Any:
+        """Return the connection to the metastore. It is asked for before each use: Spark may have given one up."""
         return metastore_client(self._jvm, self._catalog)
 
     def _partition(self, entry: Entry) -> Storage:

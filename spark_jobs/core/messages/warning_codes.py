@@ -106,6 +106,13 @@ class WarningCode(Explained):
         "The statistics of a unit could not be computed after its compaction.",
         "Run `ANALYZE TABLE ... COMPUTE STATISTICS`. The jobs do not do it for a table with `avro.schema.url`.",
     )
+    STATISTICS_NOT_UPDATED = (
+        "With `file_stats`: `numFiles` and `totalSize` of a unit were not set after its compaction. Or a rollback has"
+        " not put the statistics of before back. The metastore did not answer, or somebody else has changed the unit"
+        " there; it was left as it is. No data depends on it.",
+        "Compare the figures with the files (`DESCRIBE FORMATTED`). `ANALYZE TABLE ... COMPUTE STATISTICS` in Hive"
+        " computes them, and the next compaction of the unit with `file_stats` sets them.",
+    )
     LOG_NOT_UPDATED = (
         "The commit log could not be written.",
         "None: a later job adds what is missing from the journals.",

@@ -51,6 +51,14 @@ class RewriteOptions(LimitOptions):
         verbs=(COMPACT,),
         note="Runs ANALYZE TABLE on the compacted partitions.",
     )
+    file_stats: bool = _switch(
+        "set numFiles and totalSize in the metastore after a compaction",
+        flag="--file-stats",
+        off_flag="--no-file-stats",
+        verbs=(COMPACT,),
+        note="Of the compacted partitions, by one call for 100 of them. Other statistics stay as they are. A rollback"
+        " puts the values of before back.",
+    )
     verify: str = _choice(
         COUNT,
         (COUNT, HASH),

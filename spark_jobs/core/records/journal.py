@@ -16,8 +16,8 @@ from typing import Any
 
 from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records.record_files import DECODING_ERRORS, parsed, stamped, unstamped
+from spark_jobs.core.records.statistics import KeptStatistics
 from spark_jobs.core.records.swap import Swap
-from spark_jobs.core.values.model import FileListing
 
 RUN = "RUN"
 ENTERED = "ENTERED"
@@ -32,6 +32,7 @@ ROLLBACK_PREPARED = "ROLLBACK_PREPARED"
 ROLLED_BACK = "ROLLED_BACK"
 CLEANUP_CLAIMED = "CLEANUP_CLAIMED"
 CLEANED = "CLEANED"
+STATISTICS = "STATISTICS"
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class UnitState:
         created: when the metastore had made the partition, as it said before the swap; None if it is not known.
         live_missing: the last intent is a rollback of a unit whose live directory did not exist any more.
         dropped_at: when a job has found that the partition was dropped, and left its rows in the originals.
+        statistics: those that a rollback puts back in the metastore; None if there are none.
     """
 
     swap: Swap
@@ -96,6 +98,7 @@ class UnitState:
     created: int | None = None
     live_missing: bool = False
     dropped_at: datetime | None = None
+    statistics: KeptStatistics | None = None
 
     @property
     def final(self) -> bool:
@@ -216,6 +219,8 @@ def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunSt
         return replace(state, backup_table=body["backup_table"])
     if record.kind == PREPARED:
         units.update(_prepared(units, record))
+    elif record.kind == STATISTICS:
+        units.update(_described(units, body["statistics"]))
     else:
         units.update(_moved(units, record, moved) for moved in body["units"])
     return state
@@ -263,33 +268,29 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
     seconds = _seconds(body) if record.kind == COMMITTED else before.seconds
     missing = record.kind == ROLLBACK_PREPARED and body.get("live_missing") is True
     dropped = record.kind == COMMITTED and body.get("dropped") is True
-    swap = _as_found(before.swap, body)
-    return key, UnitState(
-        swap,
-        record.kind,
-        record.at,
-        committed_at,
-        forgotten,
-        seconds,
-        created=before.created,
+    return key, replace(
+        before,
+        swap=before.swap.as_found(body),
+        kind=record.kind,
+        at=record.at,
+        committed_at=committed_at,
+        forgotten=forgotten,
+        seconds=seconds,
         live_missing=missing,
         dropped_at=record.at if dropped else before.dropped_at,
     )
+
+
+def _described(units: Mapping[str, UnitState], body: Mapping[str, Any]) -> dict[str, UnitState]:
+    """Return the units whose statistics a record has. Their states do not change."""
+    return {
+        key: replace(units[key], statistics=KeptStatistics.from_json(kept))
+        for key, kept in body.items()
+        if key in units
+    }
 
 
 def _seconds(body: Mapping[str, Any]) -> float | None:
     """Return the duration in a record. It is only shown, so one that is no number does not make the record wrong."""
     seconds = body.get("seconds")
     return float(seconds) if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) else None
-
-
-def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
-    """Return the swap with the originals that were found.
-
-    They may be more files than were prepared, if late files could not be moved into the table. They may be another
-    directory, if a writer replaced the live directory before the first rename.
-    """
-    fields: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
-    if "originals" in fields:
-        fields["originals"] = FileListing.from_json(fields["originals"])
-    return replace(swap, **fields)

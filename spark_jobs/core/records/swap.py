@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spark_jobs.core.values.model import FileListing, Spec, Unit
@@ -43,6 +43,17 @@ class Swap:
     @property
     def unit(self) -> Unit:
         return Unit(self.spec, self.live)
+
+    def as_found(self, body: Mapping[str, Any]) -> Swap:
+        """Return the swap with the originals that were found, as a later record has them.
+
+        They may be more files than were prepared, if late files could not be moved into the table. They may be another
+        directory, if a writer replaced the live directory before the first rename.
+        """
+        fields: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
+        if "originals" in fields:
+            fields["originals"] = FileListing.from_json(fields["originals"])
+        return replace(self, **fields)
 
     def to_json(self) -> dict[str, Any]:
         body = {**self.__dict__, "spec": [list(pair) for pair in self.spec]}

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import UNDONE, TableOutcome, UnitOutcome
-from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.amount import Amount
 from spark_jobs.core.values.layout import Home
-from spark_jobs.core.values.model import TableName, Unit, parent
+from spark_jobs.core.values.model import parent
 from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -209,7 +208,7 @@ class TableCompaction:
         """
         backup, warnings = self._sync_backup(start, runs, fresh)
         note_undone(self._session, start, results)
-        warnings += self._compute_statistics(runs)
+        warnings += self._session.statistics.update(list(runs.values()), self._options)
         warnings += self._publish(start, runs, report.outcome)
         return replace(report, backup_table=backup, warnings=unique(report.warnings, warnings))
 
@@ -225,22 +224,6 @@ class TableCompaction:
             return sync_backup_table(
                 self._services, start.plan.facts, self._options, list(runs.values()), fresh
             )
-
-    def _compute_statistics(self, runs: Mapping[Home, Run]) -> list[str]:
-        """Compute the statistics of the swapped units if the option says so. Return warnings."""
-        if not self._options.analyze_after_compaction:  # guard: statistics_on_request
-            return []
-        texts = [self._statistics_of(swap.unit) for swap in _committed(runs.values())]
-        return [text for text in texts if text]
-
-    def _statistics_of(self, unit: Unit) -> str | None:
-        try:
-            self._services.metastore.analyze(TableName.parse(self._session.facts.name), unit)
-        except Exception as error:
-            return WarningCode.STATISTICS_NOT_COMPUTED.text(
-                f"the statistics of {unit} could not be computed: {error}"
-            )
-        return None
 
     def _publish(self, start: TableState, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
@@ -268,6 +251,8 @@ class TableCompaction:
             undone += Waves(rollback, self._options.parallelism).run(units)
             runs[home] = rollback.entered
         restored = [result.report for result in undone]
+        # An earlier attempt of the run may have changed them.
+        self._session.put_back_statistics(list(runs.values()))
         _, warnings = self._sync_backup(start, runs, fresh)
         note_undone(self._session, start, [*results, *undone])
         warnings += self._publish(start, runs, UNDONE)

@@ -22,6 +22,7 @@ from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.partition_warnings import partition_warnings
 from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
+from spark_jobs.protocol.execution.statistics import TableStatistics
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.abandoned import delete_abandoned
@@ -149,6 +150,8 @@ class TableSession:
         for item in recovered:
             self.notes += item.notes
             self.unresolved += item.unresolved
+        # Now: a run that goes on may prepare these units again, and its records forget what was before.
+        self.put_back_statistics([item.run for item in reversed(recovered)])
         others = {item.run.run_id for item in recovered if item.run.run_id != own}
         for run_id in sorted(others):
             self.close([run for run in self.runs() if run.run_id == run_id])
@@ -176,6 +179,19 @@ class TableSession:
 
     def recovery(self) -> Recovery:
         return Recovery(self.services, self.leases, self.policy, self.verb)
+
+    @property
+    def statistics(self) -> TableStatistics:
+        return TableStatistics(self.services, self.facts, self.leases.check)
+
+    def put_back_statistics(self, runs: Sequence[Run]) -> None:
+        """Put the statistics of before back where a rollback has restored originals.
+
+        Args:
+            runs: directories that are entered, those of the newest run first.
+        """
+        if not self.table.dropped:
+            self.notes += self.statistics.put_back(runs)
 
     def close(self, runs: Sequence[Run]) -> str | None:
         """Close the directories of a run: update its backup table, and publish a LEFT record.

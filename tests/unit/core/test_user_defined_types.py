@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.adapters.hadoop.metastore import _hive_type
+from spark_jobs.adapters.hadoop.spark_descriptions import _hive_type
 from spark_jobs.core.formats.struct_types import without_classes
 
 
