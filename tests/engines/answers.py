@@ -38,17 +38,13 @@ def of_rows(rows: Iterable[Sequence[Any]]) -> Answer:
     return Answer(Counter(json.dumps([_value(each) for each in row], ensure_ascii=False) for row in rows))
 
 
-def of_records(records: Iterable[Mapping[str, Any]]) -> Answer:
-    """Return the answer that has these records, by a reader of single files.
+def record(fields: Mapping[str, Any]) -> str:
+    """Return a record of a reader of single files in its one form.
 
     A file may lack columns of the table, or have them in another order. A table's reader takes a column that is not
     there for nulls, and so a null is left out here.
     """
-    return Answer(Counter(_record(record) for record in records))
-
-
-def _record(record: Mapping[str, Any]) -> str:
-    known = {name.lower(): _value(value) for name, value in record.items() if value is not None}
+    known = {name.lower(): _value(value) for name, value in fields.items() if value is not None}
     return json.dumps(known, ensure_ascii=False, sort_keys=True)
 
 
