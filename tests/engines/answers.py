@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,13 +30,15 @@ class Answer:
         return sum(self.rows.values())
 
 
+#: No rows.
+NOTHING = Answer()
 #: The answers of an engine about a table, by the name of the question.
 Answers = Mapping[str, Answer]
 
 
 def of_rows(rows: Iterable[Sequence[Any]]) -> Answer:
     """Return the answer that has these rows, by an engine that knows the columns of a table."""
-    return Answer(Counter(json.dumps([_value(each) for each in row], ensure_ascii=False) for row in rows))
+    return Answer(Counter(_shared([_value(each) for each in row]) for row in rows))
 
 
 def record(fields: Mapping[str, Any]) -> str:
@@ -45,7 +48,12 @@ def record(fields: Mapping[str, Any]) -> str:
     there for nulls, and so a null is left out here.
     """
     known = {name.lower(): _value(value) for name, value in fields.items() if value is not None}
-    return json.dumps(known, ensure_ascii=False, sort_keys=True)
+    return _shared(known)
+
+
+def _shared(row: Any) -> str:
+    """Return a row as text. Each phase reads the same rows, whose text is kept once."""
+    return sys.intern(json.dumps(row, ensure_ascii=False, sort_keys=True))
 
 
 def _value(value: Any) -> Any:

@@ -207,7 +207,7 @@ def _collected(answered: Path) -> dict[tuple[str, str], dict[str, Answer]]:
         reader, table, question, row, error = json.loads(line)
         known = rows.setdefault((reader, table, question), Counter())
         if error is None:
-            known[row] += 1
+            known[sys.intern(row)] += 1
         else:
             errors.setdefault((reader, table, question), error)
     found: dict[tuple[str, str], dict[str, Answer]] = {}

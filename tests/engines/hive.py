@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from demo.services.metastore import LOG4J, hive_site
 from demo.services.ports import HOST, free_port
@@ -58,6 +59,7 @@ class HiveServer:
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
+        self._input: BinaryIO | None = None
 
     def start(self) -> HiveServer:
         """Start the process. It is ready when `connect` returns."""
@@ -73,12 +75,15 @@ class HiveServer:
 
     def connect(self) -> HiveServer:
         """Wait for the session, and configure it."""
+        if self._connection is not None:
+            return self
         deadline = time.monotonic() + START_LIMIT
         while self._connection is None:
             try:
                 self._connection = socket.create_connection((HOST, self._port), timeout=LIMIT)
             except OSError:
                 self._still_starting(deadline)
+        self._input = self._connection.makefile("rb")
         for statement in SESSION:
             self.ask(statement)
         return self
@@ -124,17 +129,14 @@ class HiveServer:
         return None if length < 0 else self._bytes(length).decode()
 
     def _bytes(self, length: int) -> bytes:
-        found = bytearray()
-        while len(found) < length:
-            part = self._connection.recv(length - len(found)) if self._connection else b""
-            if not part:
-                raise RuntimeError(f"{self._name} has ended; see {self.log}:\n{tail(self.log)}")
-            found += part
-        return bytes(found)
+        found = self._input.read(length) if self._input else b""
+        if len(found) < length:
+            raise RuntimeError(f"{self._name} has ended; see {self.log}:\n{tail(self.log)}")
+        return found
 
     def _command(self, conf: Path) -> list[str]:
         home = jars.folder(self._name)
-        places = [conf, _patched(home, self._folder / "patched"), *sorted(home.glob("*.jar"))]
+        places = [conf, patched(home, self._folder / "patched"), *sorted(home.glob("*.jar"))]
         options = [
             "-Xmx1g",
             "-XX:+UseSerialGC",
@@ -195,14 +197,14 @@ def _metastore(folder: Path, uri: str) -> Mapping[str, str]:
     }
 
 
-def _patched(home: Path, folder: Path) -> Path:
+def patched(home: Path, folder: Path) -> Path:
     """Return a folder with the classes of Hive that are others on Java 17; it stands before the jars.
 
     Hive 3.1 serializes a part of an ArrayList by private fields of Java 8: the list it is a part of, and where it
     begins. Java 17 names them otherwise (HIVE-22097). A class file refers to names by their number, so that another
     name changes nothing else.
     """
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     if found := list(home.glob("hive-exec-3.1.*.jar")):
         target = folder / _SERIALIZER
         target.parent.mkdir(parents=True, exist_ok=True)

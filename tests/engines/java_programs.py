@@ -33,7 +33,11 @@ def command(
         options: of Java.
         path: more places of the class path, after the compiler.
     """
-    opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
     places = ":".join([*compiler(), *path])
     compiled = ["org.codehaus.janino.SimpleCompiler", str(_FOLDER / f"{program}.java"), program]
-    return [java_command() or "java", *opened, *options, "-cp", places, *compiled, *arguments]
+    return [java_command() or "java", *opened(), *options, "-cp", places, *compiled, *arguments]
+
+
+def opened() -> list[str]:
+    """Return the options that open what an engine reaches into."""
+    return [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]

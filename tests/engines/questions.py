@@ -18,8 +18,8 @@ _PLAIN = {
     **dict.fromkeys(FLOATS, r"-?\d{1,6}\.\d{1,6}"),
     "decimal": r"-?\d{1,10}(\.\d+)?",
     "boolean": r"true|false",
-    **dict.fromkeys(("string", "varchar"), r"[A-Za-z0-9]{2,}"),
-    "char": r"[A-Za-z0-9]{2,} *",
+    **dict.fromkeys(("string", "varchar"), r"[A-Za-z0-9]+"),
+    "char": r"[A-Za-z0-9]+ *",
     "date": r"[12]\d{3}-\d\d-\d\d",
     "timestamp": r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?",
 }
