@@ -21,8 +21,8 @@ SHOWN = {
     "trino-hive": "Trino's connector for Hive (140 MB)",
     "formats": "Iceberg and Paimon for Spark 3.5 (90 MB)",
 }
-#: Of the default set of tests.
-DEFAULT = ("hive3",)
+#: Of the default set of tests, and of all tests.
+DEFAULT, ALL = ("hive3",), ("hive3", "hive4", "trino", "trino-hive")
 
 
 def folder(name: str) -> Path:
@@ -32,6 +32,11 @@ def folder(name: str) -> Path:
         NoJars: without Maven, or where Maven finds no way to them.
     """
     return _jars(name).ensure()
+
+
+def of_set(test_set: str) -> tuple[str, ...]:
+    """Return the names of what a set of tests needs."""
+    return ALL if test_set == "all" else DEFAULT
 
 
 def is_current(names: Sequence[str] = DEFAULT) -> bool:

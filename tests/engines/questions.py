@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,11 +67,16 @@ def condition(dialect: str, column: str, kind: str, values: Sequence[Any]) -> st
 
 
 def constant(kind: str, values: Sequence[Any]) -> str | None:
-    """Return the middle one of the values that make a literal, so that rows lie on both sides of it."""
-    fitting = [text for value in values if re.fullmatch(_PLAIN[kind], text := _text(value))]
+    """Return the most frequent of the values that make a literal, for it is in most files.
+
+    Of several, it is the middle one, so that rows lie on both sides of it.
+    """
+    fitting = Counter(text for value in values if re.fullmatch(_PLAIN[kind], text := _text(value)))
     if not fitting:
         return None
-    return sorted(fitting)[len(fitting) // 2].rstrip()
+    most = max(fitting.values())
+    frequent = sorted(text for text, count in fitting.items() if count == most)
+    return frequent[len(frequent) // 2].rstrip()
 
 
 def _text(value: Any) -> str:
