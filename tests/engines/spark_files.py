@@ -95,7 +95,7 @@ _AB = {"id": "bigint", "a": "string", "b": "string"}
 _WIDE = {"id": "bigint", "f": "double", "de": "decimal(18,2)"}
 _P = {"p": "string"}
 #: The first row of each file and the one after its last: one large file, and three small ones.
-_RANGES = ((1000, 1300), (0, 20), (20, 40), (40, 60))
+_RANGES = ((1000, 1500), (0, 20), (20, 40), (40, 60))
 
 
 @dataclass(frozen=True)
