@@ -5,7 +5,7 @@ PYTHON := $(shell for each in python3.13 python3.12 python3.11 python3.10 python
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel sbom clean python
+.PHONY: help demo up down screenshots drawings site bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-engines test-airflow coverage soak lint format envs wheel sbom clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ docs: python ## write the generated parts of the documentation
 
 tried: python ## write docs/safety/tried-on-a-cluster.md from the names of the tests
 	@$(PYTHON) -m tests.cluster.tried
+
+test-engines: python ## other engines read the same rows: Hive 3.1 (ALL=1: Hive 4.0, Trino and readers of files too)
+	@$(SUITE) engines
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
 	@$(SUITE) airflow

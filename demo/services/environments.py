@@ -65,6 +65,7 @@ SPECS = {
     "airflow-3.3-kerberos": Spec(base="airflow-3.3"),
     "airflow-2.11": Spec(project=True, newest=(3, 12)),
     "writers-python": Spec(),
+    "engines-python": Spec(),
     "lakekeeper-0.0.6": Spec(),
     "bench": Spec(),
     "docs": Spec(),

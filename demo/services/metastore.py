@@ -150,7 +150,7 @@ class Metastore:
             # Scratch data may be lost in a power cut; waiting for the disk would slow down every test.
             "-Dderby.system.durability=test",
             "-cp",
-            f"{conf}:{jars}/*",
+            ":".join([str(conf), *compiler(), f"{jars}/*"]),
             # A Java runtime (JRE) has no compiler; Spark ships this one.
             "org.codehaus.janino.SimpleCompiler",
             str(program),
@@ -169,6 +169,13 @@ class Metastore:
 
 def _spark_jars() -> Path:
     return paths.spark_home(paths.DEFAULT_SPARK) / "jars"
+
+
+def compiler() -> list[str]:
+    """Return the jars of Spark's compiler of Java. That of an older Hive does not run on every Java."""
+    return [
+        str(jar) for name in ("janino", "commons-compiler") for jar in _spark_jars().glob(f"{name}-*.jar")
+    ]
 
 
 def hive_site(settings: dict[str, str]) -> str:

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from demo.services import paths
+from tests.harness.maven import Jars, NoJars
 
 POMS = Path(__file__).with_name("maven")
 HOME = paths.env_dir("cluster")
 HADOOP, HIVE = HOME / "hadoop", HOME / "hive"
 
 
-class NoJars(Exception):
-    """The libraries cannot be had; the message says what to do."""
-
-
 def ensure() -> None:
     """Raises NoJars without Maven, or where it finds no way to them."""
-    if is_current():
-        return
-    if reason := lack():
-        raise NoJars(reason)
-    print("cluster: fetching the libraries of Hadoop and Hive (200 MB)", flush=True)
-    shutil.rmtree(HOME, ignore_errors=True)
-    _maven()
-    (HOME / "stamp").write_text(fingerprint())
+    _jars().ensure()
 
 
 def is_current() -> bool:
-    stamp = HOME / "stamp"
-    return stamp.exists() and stamp.read_text() == fingerprint()
+    return _jars().is_current()
 
 
 def lack() -> str:
     """Why they cannot be had here; an empty text where they are there, or may be fetched."""
-    if is_current() or shutil.which("mvn"):
-        return ""
-    return "Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven"
+    return _jars().lack()
 
 
 def compiler() -> list[str]:
@@ -48,15 +32,8 @@ def compiler() -> list[str]:
     return [str(jar) for name in ("janino", "commons-compiler") for jar in sorted(HIVE.glob(f"{name}-*.jar"))]
 
 
-def fingerprint() -> str:
-    return hashlib.sha256(b"\0".join(pom.read_bytes() for pom in sorted(POMS.rglob("pom.xml")))).hexdigest()
-
-
-def _maven() -> None:
-    command = ["mvn", "--quiet", "--batch-mode", "--file", str(POMS), "package", f"-Dcluster.jars={HOME}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise NoJars(f"Maven could not fetch the libraries:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+def _jars() -> Jars:
+    return Jars("the libraries of Hadoop and Hive (200 MB)", POMS, HOME, "cluster.jars")
 
 
 if __name__ == "__main__":

@@ -11,11 +11,15 @@ from pathlib import Path
 from demo.services import environments, paths
 from demo.services.processes import own_environ
 from tests.cluster import jars
+from tests.engines import jars as engine_jars
 from tests.harness import coverage, timings
 from tests.harness.job_runner import Job, Lane
 from tests.harness.suites import LINT, LINTED, Suite, env_of_lint, environments_of, optional_environments_of
 
 JARS = "cluster jars"
+ENGINE_JARS = "engine jars"
+#: The jobs that fetch libraries, by the need of a suite.
+_JARS = {"jars": JARS, "engines": ENGINE_JARS}
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
 _DUMP_SECONDS = 600
 
@@ -59,7 +63,7 @@ class Plan:
         self.suites = {suite.name: suite for suite in suites}
         expected = timings.expected(self.test_set)
         wanted = {env for suite in suites for env in environments_of(suite)}
-        wanted |= {env for suite in suites for env in _optional(suite)}
+        wanted |= {env for suite in suites for env in self._optional(suite)}
         wanted |= {*(LINTED if lint else ()), *(["dev"] if self.covered else [])}
         setup = [*self._environments(wanted), *self._libraries(suites)]
         made = {job.name for job in setup}
@@ -78,6 +82,10 @@ class Plan:
     def _libraries(self, suites: Sequence[Suite]) -> Iterator[Job]:
         if any("jars" in suite.needs for suite in suites) and not jars.is_current():
             yield self._job(JARS, (sys.executable, "-m", "tests.cluster.jars"), Lane.SETUP, expected=1e6)
+        names = engine_jars.of_set(self.test_set)
+        if any("engines" in suite.needs for suite in suites) and not engine_jars.is_current(names):
+            command = (sys.executable, "-m", "tests.engines.jars", *names)
+            yield self._job(ENGINE_JARS, command, Lane.SETUP, expected=1e6)
 
     def _lint(self, expected: dict[str, float], made: set[str]) -> Iterator[Job]:
         after = frozenset({*map(_env_job, LINTED)} & made)
@@ -87,8 +95,8 @@ class Plan:
 
     def _pytest(self, suite: Suite, expected: dict[str, float], made: set[str]) -> Job:
         needed = {
-            *map(_env_job, (*environments_of(suite), *_optional(suite))),
-            *([JARS] if "jars" in suite.needs else []),
+            *map(_env_job, (*environments_of(suite), *self._optional(suite))),
+            *(job for need, job in _JARS.items() if need in suite.needs),
         }
         return Job(
             suite.name,
@@ -136,14 +144,13 @@ class Plan:
             "PATH": f"{paths.env_dir(suite.env) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         }
 
+    def _optional(self, suite: Suite) -> list[str]:
+        return [env for env in optional_environments_of(suite, self.test_set) if not environments.lacks(env)]
+
     def _folder(self, slug: str) -> Path:
         folder = self.out / slug
         folder.mkdir(parents=True, exist_ok=True)
         return folder
-
-
-def _optional(suite: Suite) -> list[str]:
-    return [env for env in optional_environments_of(suite) if not environments.lacks(env)]
 
 
 def _env_job(name: str) -> str:
@@ -153,7 +160,7 @@ def _env_job(name: str) -> str:
 #: Jobs that a few suites need: where they fail, this machine lacks something, and the other suites go on.
 #: Each with what to look for there.
 OPTIONAL = {
-    JARS: "is a Maven repository within reach?",
+    **dict.fromkeys(_JARS.values(), "is a Maven repository within reach?"),
     **{
         _env_job(
             name

@@ -1,6 +1,6 @@
 """What suites need of a machine besides a Python and a Java, and how to get it.
 
-Nothing is fetched or compiled here: `tests.cluster.jars` and `demo.services.environments` do that.
+`demo.services.environments`, `tests.cluster.jars` and `tests.engines.jars` fetch and compile; here nothing is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from demo.services import environments, machine
 from tests.cluster import jars, kerberos
+from tests.engines import jars as engine_jars
 from tests.harness.suites import Suite, environments_of, optional_environments_of
 
 #: Debian's, which has all modules.
@@ -85,6 +86,10 @@ def _jars() -> list[Missing]:
     return [Missing("mvn", "maven")] if jars.lack() else []
 
 
+def _engines() -> list[Missing]:
+    return [Missing("mvn", "maven")] if engine_jars.lack() else []
+
+
 def _kerberos() -> list[Missing]:
     """Its servers, and what Python's client for it is compiled with."""
     return [Missing(*each) for each in (*kerberos.missing(), *machine.missing_to_compile())]
@@ -94,4 +99,4 @@ def _browser() -> list[Missing]:
     return [Missing(*each) for each in machine.missing_browser()]
 
 
-_MISSING = {"jars": _jars, "kerberos": _kerberos}
+_MISSING = {"jars": _jars, "engines": _engines, "kerberos": _kerberos}

@@ -137,6 +137,7 @@ SUITES = (
         needs=("jars", "kerberos"),
         lane=Lane.SERVERS,
     ),
+    Suite("engines", "engines", "spark-3.5", ("tests/engines",), needs=("engines",), limit=5400),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=3600),
@@ -173,7 +174,7 @@ def env_of_lint(name: str) -> str:
     return _ELSEWHERE.get(name, "dev")
 
 
-GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
+GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "engines", "airflow", "demo")
 
 #: Environments that a suite starts programs of, besides the one that it runs in.
 _ALSO = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"), "demo": ("airflow-3.3",)}
@@ -181,6 +182,7 @@ _MORE = {
     "fidelity 3.5": ("writers-python",),
     "fidelity 4.3": ("spark-3.5", "writers-python"),
     "kerberos": ("airflow-3.3-kerberos",),
+    "engines": ("writers-python",),
     # It has neither PySpark nor py4j.
     "unit jobs": ("dev",),
     # It formats a copy of the product, to see that no mutation loses its place, and runs tests of the provider.
@@ -190,6 +192,8 @@ _MORE = {
 
 #: Environments without which a suite leaves a part of its tests out.
 _BETTER = {"fidelity 3.5": ("spark-4.3",)}
+#: The same of the tests that only `make test-all` runs; the default set does without these environments.
+_BETTER_OF_ALL = {"engines": ("spark-4.3", "engines-python")}
 
 
 def environments_of(suite: Suite) -> tuple[str, ...]:
@@ -198,9 +202,9 @@ def environments_of(suite: Suite) -> tuple[str, ...]:
     return tuple(dict.fromkeys((suite.env, *also)))
 
 
-def optional_environments_of(suite: Suite) -> tuple[str, ...]:
+def optional_environments_of(suite: Suite, test_set: str = "all") -> tuple[str, ...]:
     """Return the environments that this suite uses where the machine can have them."""
-    return _BETTER.get(suite.name, ())
+    return _BETTER.get(suite.name, ()) + (_BETTER_OF_ALL.get(suite.name, ()) if test_set == "all" else ())
 
 
 def chosen(groups: Sequence[str]) -> list[Suite]:

@@ -4,7 +4,8 @@
 
 Commands come as files in the folder, for spark-submit hands no stdin on: a job by its verb and words, run as the
 shipped scripts run it, or SQL statements. The folder's `ready` says that the session stands. A job that is to `pause`
-stops itself between the two renames of its first swap, and goes on when it is continued and the folder has `resume`.
+stops itself when it has done so many renames from or to live directories (0: right before the first one), and goes on
+when it is continued and the folder has `resume`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def main(folder: Path) -> int:
     (folder / "ready").touch()
     for number in count(1):
         command = next_command(folder / f"{number:06d}.command.json", parent)
-        with paused_in_gap(folder / "resume") if command.get("pause") else nullcontext():
+        pause = command.get("pause")
+        with nullcontext() if pause is None else paused(folder / "resume", pause):
             answer = obey(spark, command)
         publish(folder / f"{number:06d}.answer.json", answer)
         if command.get("last"):
@@ -81,22 +83,39 @@ def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def paused_in_gap(resume: Path) -> Iterator[None]:
-    """Once a live directory is out of its place, and before another has it, all of this driver is stopped."""
-    move, lock, gaps = HadoopFileSystem.move, threading.Lock(), count()
+def paused(resume: Path, renames: int) -> Iterator[None]:
+    """All of this driver is stopped once so many renames from or to live directories are done, and before the next one.
+
+    After one of them, a live directory is out of its place.
+    """
+    move, lock, done = HadoopFileSystem.move, threading.Lock(), 0
+
+    def stop_once(after: int) -> None:
+        if after == renames and not resume.exists():
+            os.killpg(os.getpgrp(), signal.SIGSTOP)
+            wait_for(resume)
 
     def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        with lock:  # no other unit's rename may fill the gap, or begin one, before the signal arrives
+        nonlocal done
+        if not (is_live(source) or is_live(target)):
             move(self, source, target, identity)
-            if "/.lakekeeper" not in source and next(gaps) == 0:
-                os.killpg(os.getpgrp(), signal.SIGSTOP)
-                wait_for(resume)
+            return
+        with lock:  # no other unit's rename may fill the gap, or begin one, before the signal arrives
+            if done == 0:
+                stop_once(0)
+            move(self, source, target, identity)
+            done += 1
+            stop_once(done)
 
     HadoopFileSystem.move = moving  # type: ignore[method-assign]
     try:
         yield
     finally:
         HadoopFileSystem.move = move  # type: ignore[method-assign]
+
+
+def is_live(path: str) -> bool:
+    return "/.lakekeeper" not in path
 
 
 def wait_for(path: Path) -> None:

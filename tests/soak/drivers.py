@@ -59,7 +59,8 @@ class Driver:
         staged.write_text(json.dumps(command))
         staged.replace(self.folder / f"{self._commands:06d}.command.json")
 
-    def job(self, verb: str, words: Sequence[str], *, last: bool = False, pause: bool = False) -> None:
+    def job(self, verb: str, words: Sequence[str], *, last: bool = False, pause: int | None = None) -> None:
+        """`pause`: the job stops itself when it has done so many renames from or to live directories."""
         self.send(verb=verb, words=list(words), last=last, pause=pause)
 
     def sql(self, *statements: str) -> list[list[list[Any]]]:
@@ -88,7 +89,7 @@ class Driver:
 
     def wait_until_paused(self) -> None:
         """Returns when the JVM and the Python have both stopped, as a job that is to pause stops them."""
-        self.wait(self._is_paused, WORK_LIMIT, "it was to stop itself between two renames, and did not")
+        self.wait(self._is_paused, WORK_LIMIT, "it was to stop itself at a rename, and did not")
 
     def _alive(self) -> list[int]:
         return [pid for pid, started in self._members.items() if start_time(pid) == started]

@@ -98,7 +98,7 @@ def _words(run_id: str) -> list[str]:
 
 
 def _pause_between_renames(stage: Stage, driver: Driver) -> None:
-    driver.job("compact", _words("paused"), last=True, pause=True)
+    driver.job("compact", _words("paused"), last=True, pause=1)
     driver.wait_until_paused()
     assert not all(place.exists() for place in stage.events.values())
 
@@ -128,7 +128,7 @@ def _killed_between_renames(stage: Stage, run_id: str) -> str:
     """Kill a driver between the renames of a partition, and let discovery drop that partition. Return its value."""
     stage.fill()
     victim = stage.garage.take()
-    victim.job("compact", _words(run_id), last=True, pause=True)
+    victim.job("compact", _words(run_id), last=True, pause=1)
     victim.wait_until_paused()
     (away,) = [unit for unit, place in stage.events.items() if not place.exists()]
     victim.kill()

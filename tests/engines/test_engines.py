@@ -1,0 +1,166 @@
+"""Other engines read the same rows before and after a compaction, after its rollback, and after one in part.
+
+Each engine is asked for all rows, and for those of one condition on each column of a primitive type: by a condition,
+engines skip what the statistics, indexes and Bloom filters of the files exclude. A table is compacted, or refused with
+a code, and then no file of it is another one.
+
+The default set reads a third of the tables with Hive 3.1. `make test-all` reads all of them with Hive 3.1 and 4.0,
+Trino and the readers of files. What was found is left for docs/safety/read-by-engines.md (`shown.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from demo.services import environments
+from demo.services.metastore import Metastore
+from tests.engines import jars, java_programs, shown
+from tests.engines.hive import HiveServer, patched
+from tests.engines.play import BEFORE, IN_PART, RESTORED, TABLES, Play, Played, running
+from tests.engines.readers import FILES, HIVE_3, HIVE_4, TRINO
+from tests.engines.tables import SPARK_4, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# ---- FILL IN AFTER THE FIRST RUN: what is refused, what an engine cannot read, what is never compacted in part. ----
+
+#: Tables that are refused, and the code. All others are compacted.
+REFUSED = {
+    "o_union": "TYPE",
+    "h_parquet_int96": "UNKNOWN_INT96_WRITER",
+    "h_formats": "SERDE",
+    "h_separators": "SERDE",
+    "h_orc_positional": "POSITIONAL",
+    "h_parquet_by_index": "POSITIONAL",
+    "s_orc_col_mixed": "POSITIONAL",
+}
+#: Questions that an engine fails to answer before anything was compacted, by reader and table, and why.
+UNREADABLE: dict[tuple[str, str], str] = {}
+#: Tables of Parquet or ORC of which a compaction in part rewrites all files, and why.
+WHOLE: dict[str, str] = {}
+
+# ---- END OF WHAT IS FILLED IN. ----
+
+ENGINES = (HIVE_3, HIVE_4, TRINO, FILES)
+#: What the readers of files know.
+_OF_FILES = ("PARQUET", "ORC", "AVRO")
+
+
+def _reads(engine: str, table: Table) -> bool:
+    """Tell whether an engine is asked about a table. A directory does not say which format a partition has."""
+    if engine == FILES:
+        return table.stored in _OF_FILES and table.of_one_format
+    return table.of_one_format or engine != HIVE_4
+
+
+def _marks(default: bool) -> tuple[pytest.MarkDecorator, ...]:
+    return () if default else (pytest.mark.full,)
+
+
+CASES = [
+    pytest.param(engine, name, id=f"{engine}-{name}", marks=_marks(table.default and engine == HIVE_3))
+    for engine in ENGINES
+    for name, table in TABLES.items()
+    if _reads(engine, table)
+]
+NAMES = [pytest.param(name, id=name, marks=_marks(table.default)) for name, table in TABLES.items()]
+IN_PART_NAMES = [name for name, table in TABLES.items() if table.has_statistics and name not in REFUSED]
+
+
+@pytest.fixture(scope="session")
+def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    """A metastore of Hive 3.1: the older one of the other suites does not serve Hive 3.1's own client.
+
+    Hive sends it conditions on partitions in a form that its classes read as Hive's own do, on Java 17 too.
+    """
+    folder, home = tmp_path_factory.mktemp("metastore"), jars.folder("hive3")
+    settings = {"hive.metastore.event.db.notification.api.auth": "false"}
+    environ = {"JDK_JAVA_OPTIONS": " ".join(java_programs.opened())}
+    patched(home, folder / "conf")
+    with Metastore(folder, jars=home, settings=settings, environ=environ) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def hive(metastore: Metastore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServer]:
+    """Hive 3.1, which starts while other things do: who uses it connects first."""
+    server = HiveServer("hive3", tmp_path_factory.mktemp("hive3"), metastore.uri).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def played(
+    hive: HiveServer,
+    metastore: Metastore,
+    spark: SparkSession,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Played:
+    """Only the engines and tables that are asked for: `-k` chooses."""
+    params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    chosen = {each["table"] for each in params if each.get("table") in TABLES}
+    pairs = {(each["engine"], each["table"]) for each in params if each.get("engine") in ENGINES}
+    tables = [table for name, table in TABLES.items() if name in chosen and not unwritten(table)]
+    root = tmp_path_factory.mktemp("engines") / "tables"
+    thorough = request.config.getoption("--test-set") == "all"
+    play = Play(spark, root, tables, hive, thorough=thorough)
+    play.write()
+    with running([engine for engine, _ in pairs], hive, metastore.uri, root, tables) as readers:
+        found = play.play(readers, lambda engine, table: (engine, table.name) in pairs)
+    shown.leave(found, sorted(pairs))
+    return found
+
+
+def unwritten(table: Table) -> str | None:
+    """Return why nobody here writes the files of a table: the machine cannot run its Spark."""
+    lacks = environments.lacks("spark-4.3") if table.writer == SPARK_4 else None
+    return lacks and f"spark-4.3 needs {lacks}"
+
+
+@pytest.fixture
+def written(request: pytest.FixtureRequest) -> Table:
+    """The table of a test."""
+    table = TABLES[request.node.callspec.params["table"]]
+    if why := unwritten(table):
+        pytest.skip(why)
+    return table
+
+
+@pytest.mark.parametrize(("engine", "table"), CASES)
+def test_the_rows_are_the_same(played: Played, written: Table, engine: str, table: str) -> None:
+    readers = played.readers(engine, table)
+    assert readers
+    assert {reader: played.differences(reader, table) for reader in readers} == {
+        reader: [] for reader in readers
+    }
+
+
+@pytest.mark.parametrize(("engine", "table"), CASES)
+def test_an_engine_reads_what_it_is_known_to_read(
+    played: Played, written: Table, engine: str, table: str
+) -> None:
+    for reader in played.readers(engine, table):
+        failures = played.failures(reader, table)
+        assert bool(failures) == ((reader, table) in UNREADABLE), failures
+
+
+@pytest.mark.parametrize("table", NAMES)
+def test_a_table_is_compacted_or_refused(played: Played, written: Table, table: str) -> None:
+    files = {phase: found[table] for phase, found in played.files.items()}
+    assert played.fate(table) == REFUSED.get(table, "compacted"), played.reports["compacted"][table]
+    assert (files["compacted"] == files[BEFORE]) == (table in REFUSED)
+    assert files[RESTORED] == files[BEFORE]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("table", IN_PART_NAMES)
+def test_a_compaction_in_part_leaves_the_large_files(played: Played, written: Table, table: str) -> None:
+    units = played.reports[IN_PART][table]["units"]
+    assert {unit["outcome"] for unit in units} == {"compacted"}, units
+    strategies = {unit["strategy"] for unit in units}
+    assert strategies == ({"minor"} if table not in WHOLE else {None, "full"} & strategies), units
