@@ -1,0 +1,140 @@
+"""Iceberg and Paimon by their own procedures: what the jobs do with real tables of both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.native.lake import FORMATS, KINDS, WRITES, append, files, make, rows
+from tests.spark.toolbox import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.full
+ON = ("--native-formats", FORMATS)
+#: A partition of each table has so many files before, and this many after a compaction.
+PARTS = {"iceberg_flat": 1, "paimon_flat": 1}
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
+    return Jobs(spark, tmp_path)
+
+
+def only(report: dict[str, Any]) -> dict[str, Any]:
+    (table,) = report["tables"]
+    return table
+
+
+def outcomes(report: dict[str, Any]) -> list[str]:
+    return sorted(unit["outcome"] for unit in only(report)["units"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_is_compacted_and_rolled_back(
+    spark: SparkSession, database: Database, jobs: Jobs, kind: str
+) -> None:
+    name, table = str(database), f"{database}.{kind}"
+    make(spark, kind, name)
+    before, count = rows(spark, kind, name), files(spark, kind, name)
+    assert count >= WRITES
+    analysed = only(jobs("analyze", "--table", table, *ON))
+    assert (analysed["format"], analysed["before"]["files"]) == (KINDS[kind][0], count)
+    assert {unit["outcome"] for unit in analysed["units"]} == {"flagged"}
+
+    report = jobs("compact", "--table", table, "--run-id", "r1", *ON)
+    done = only(report)
+    assert set(outcomes(report)) == {"compacted"}, done
+    assert done["after"]["files"] == files(spark, kind, name) < count
+    assert rows(spark, kind, name) == before
+    assert (done["held_runs"], done["run_id"]) == (1, "r1")
+    assert done["held_bytes"] > 0
+    (row,) = only(jobs("history", "--table", table, *ON))["history"]
+    assert (row["run_id"], row["rollback"], row["before"]["files"]) == ("r1", "possible", count)
+
+    back = jobs("rollback", "--table", table, *ON)
+    assert outcomes(back) == ["restored"], back
+    assert (files(spark, kind, name), rows(spark, kind, name)) == (count, before)
+    assert only(jobs("check", "--table", table, *ON))["left"] == []
+
+
+@pytest.mark.parametrize("kind", ["iceberg", "paimon", "paimon_keyed"])
+def test_a_rollback_takes_no_rows_that_were_committed_since(
+    spark: SparkSession, database: Database, jobs: Jobs, kind: str
+) -> None:
+    name, table = str(database), f"{database}.{kind}"
+    make(spark, kind, name)
+    jobs("compact", "--table", table, "--run-id", "r1", *ON)
+    append(spark, kind, name, WRITES)
+    now = rows(spark, kind, name)
+    report = jobs("rollback", "--table", table, *ON)
+    refused = only(report)
+    assert (refused["outcome"], refused["code"], report["exit_code"]) == ("refused", "NEWER_COMMITS", 1)
+    assert "1 newer commits of other writers follow run r1" in refused["reason"]
+    assert rows(spark, kind, name) == now
+
+
+@pytest.mark.parametrize("kind", ["iceberg", "paimon"])
+def test_only_what_was_named_is_compacted(
+    spark: SparkSession, database: Database, jobs: Jobs, kind: str
+) -> None:
+    name, table = str(database), f"{database}.{kind}"
+    make(spark, kind, name)
+    before = rows(spark, kind, name)
+    report = jobs("compact", "--table", table, "--where", "k = 'b'", *ON)
+    assert [(unit["unit"], unit["outcome"]) for unit in only(report)["units"]] == [({"k": "b"}, "compacted")]
+    assert (files(spark, kind, name), rows(spark, kind, name)) == (WRITES + 1, before)
+
+
+@pytest.mark.parametrize("kind", ["iceberg", "paimon"])
+def test_a_cleanup_forgets_the_run_and_expires_on_request(
+    spark: SparkSession, database: Database, jobs: Jobs, kind: str
+) -> None:
+    name, table = str(database), f"{database}.{kind}"
+    make(spark, kind, name)
+    jobs("compact", "--table", table, "--run-id", "r1", *ON)
+    before = rows(spark, kind, name)
+    refused = only(jobs("cleanup", "--table", table, "--older-than", "0s", "--native-expiry", *ON))
+    assert refused["code"] == "SHORT_RETENTION"
+    cleaned = only(jobs("cleanup", "--table", table, "--older-than", "0s", *ON))
+    assert (cleaned["outcome"], cleaned["held_runs"]) == ("done", 0)
+    assert only(jobs("check", "--table", table, *ON))["left"] == []
+    expired = only(jobs("cleanup", "--table", table, "--older-than", "30d", "--native-expiry", *ON))
+    assert expired["outcome"] == "nothing"
+    assert rows(spark, kind, name) == before
+
+
+def test_one_job_does_all_tables_of_a_database(spark: SparkSession, database: Database, jobs: Jobs) -> None:
+    from tests.spark.toolbox import many
+
+    name = str(database)
+    for kind in ("iceberg", "paimon"):
+        make(spark, kind, name)
+    location = database.location("plain")
+    many(spark, location, "SELECT id FROM range(100)", 8, "parquet")
+    spark.sql(f"CREATE EXTERNAL TABLE {name}.plain (id BIGINT) STORED AS parquet LOCATION '{location}'")
+    planned = jobs("plan", "--database", name, *ON)
+    assert {table["table"] for table in planned["tables"]} == {
+        f"{name}.{each}" for each in ("iceberg", "paimon", "plain")
+    }
+    report = jobs("compact", "--database", name, *ON)
+    assert {(table["format"], table["outcome"]) for table in report["tables"]} == {
+        ("iceberg", "done"),
+        ("paimon", "done"),
+        ("parquet", "done"),
+    }
+    assert report["exit_code"] == 0
+
+
+def test_without_its_switch_a_format_is_refused(spark: SparkSession, database: Database, jobs: Jobs) -> None:
+    make(spark, "iceberg", str(database))
+    make(spark, "paimon", str(database))
+    report = jobs("compact", "--database", str(database), "--native-formats", "paimon")
+    assert {table["table"].rpartition(".")[2]: table["code"] for table in report["tables"]} == {
+        "iceberg": "ICEBERG",
+        "paimon": None,
+    }
