@@ -58,6 +58,15 @@ class UnitFiles:
 class NativeTable(Protocol):
     """One table of such a format."""
 
+    def location(self) -> str:
+        """Return the URI of its directory, as the format has it."""
+
+    def unsupported(self) -> str | None:
+        """Return the feature with which the procedures would do more than to write the same rows into fewer files."""
+
+    def no_rollback(self) -> str | None:
+        """Return why a compaction cannot be rolled back safely; None if it can. Then no commit gets a name."""
+
     def keys(self) -> Mapping[str, str]:
         """Return the Hive types of the keys of its units, in their order; empty if the whole table is one unit."""
 
@@ -84,8 +93,12 @@ class NativeTable(Protocol):
             UnitChanged: another writer has changed the files meanwhile.
         """
 
-    def roll_back(self, commit: str) -> None:
-        """Make an earlier commit the present state again. Later commits may be deleted."""
+    def roll_back(self, commit: str, present: str) -> None:
+        """Make an earlier commit the present state again.
+
+        Raises:
+            UnitChanged: the present state is not `present` any more. Nothing was changed.
+        """
 
     def retention(self) -> timedelta | None:
         """Return for how long the table itself asks to keep its commits; None if it does not."""
@@ -104,4 +117,9 @@ class NativeFormat(Protocol):
     def lacks(self) -> str | None:
         """Return the settings that the session lacks to work on such tables; None if it has all of them."""
 
-    def table(self, facts: TableFacts) -> NativeTable: ...
+    def table(self, facts: TableFacts) -> NativeTable:
+        """Return a table.
+
+        Raises:
+            Refusal: NO_CATALOG, no catalog of the session has the table at this location.
+        """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, TypeVar
 
-from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError, UnitChanged
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.core.values.model import Spec, TableName
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
@@ -50,6 +50,8 @@ class ModelNativeTable:
     named: Mapping[str, ModelCommit] = field(default_factory=dict)
     retention: timedelta | None = None
     next_id: int = 1
+    feature: str | None = None
+    no_rollback: str | None = None
 
     @property
     def files(self) -> tuple[ModelFile, ...]:
@@ -149,6 +151,15 @@ class ModelTableClient:
     def _put(self, table: ModelNativeTable) -> None:
         self._sim.native.put(self._name, table)
 
+    def location(self) -> str:
+        return self._sim.metastore.get(self._name).facts.storage.location
+
+    def unsupported(self) -> str | None:
+        return self._state.feature
+
+    def no_rollback(self) -> str | None:
+        return self._state.no_rollback
+
     def keys(self) -> Mapping[str, str]:
         return dict.fromkeys(self._state.keys, "string")
 
@@ -192,10 +203,12 @@ class ModelTableClient:
         kept = [file for file in state.files if file.unit != spec]
         self._put(state.committed([*kept, new], _now(self._sim), rewrites=True))
 
-    def roll_back(self, commit: str) -> None:
+    def roll_back(self, commit: str, present: str) -> None:
         def act() -> None:
             state = self._state
             ids = [each.commit.id for each in state.commits]
+            if ids[-1] != present:
+                raise UnitChanged("another writer has committed")
             self._put(replace(state, commits=state.commits[: ids.index(commit) + 1]))
 
         self._call(act, "roll_back", commit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -180,6 +181,82 @@ def test_a_run_that_others_have_written_after_is_not_counted_as_one_to_roll_back
     assert row["rollback"] == "superseded"
 
 
+def test_a_commit_right_before_the_rollback_stays() -> None:
+    sim = lake()
+    job(sim, "compact", "--run-id", "r1")
+    late = Fault.hook(lambda point: point.op == "native_roll_back", lambda: append(sim, NAME, "a"))
+    report = job(sim, "rollback", "--run-id", "r1", faults=(late,))
+    assert (only(report)["code"], report["exit_code"]) == ("NEWER_COMMITS", 1)
+    assert files(sim) == {**COMPACTED, "a": 2}
+
+
+def test_files_that_are_added_meanwhile_do_not_hide_a_compaction() -> None:
+    sim = lake()
+    late = Fault.hook(lambda point: point.op == "native_compact", lambda: append(sim, NAME, "c", 20))
+    report = job(sim, "compact", "--run-id", "r1", faults=(late,))
+    assert units(report) == {"a": "compacted", "b": "compacted", "c": "healthy"}
+
+
+def test_an_error_in_the_middle_reports_what_was_committed_before_it() -> None:
+    sim = lake()
+    calls: list[object] = []
+
+    def second(point: Any) -> bool:
+        calls.extend([point] if point.op == "native_compact" else [])
+        return point.op == "native_compact" and len(calls) == 2
+
+    report = job(sim, "compact", "--run-id", "r1", faults=(Fault.error_before(second),))
+    assert sorted(units(report).values()) == ["compacted", "failed", "healthy"]
+    assert only(job(sim, "rollback"))["outcome"] == "done"
+    assert files(sim) == FILES
+
+
+@pytest.mark.parametrize("op", ["native_compact", "native_roll_back", "native_untag"])
+def test_a_job_that_has_lost_its_lease_changes_nothing_more(op: str) -> None:
+    """It slept for so long that another job has taken the table over, and has ended."""
+    sim = lake()
+    if op != "native_compact":
+        job(sim, "compact", "--run-id", "r1")
+    verb = "compact" if op == "native_compact" else "rollback"
+    acted: list[str] = []
+
+    def other() -> None:
+        sim.advance(120.0)
+        acted.append(str(job(sim, "compact", "--run-id", "r2")["exit_code"]))
+
+    before = {
+        "native_compact": "native_tag",
+        "native_roll_back": "native_files",
+        "native_untag": "native_roll_back",
+    }[op]
+    hook = Fault.hook(lambda point: point.op == before, other, paused=True)
+    report = job(sim, verb, faults=(hook,))
+    assert acted
+    assert only(report)["outcome"] in ("failed", "refused"), report
+    assert rows_of(sim, NAME) == sorted(sim.ledger.committed)
+
+
+def test_a_table_that_cannot_be_rolled_back_is_compacted_without_a_name() -> None:
+    sim = lake()
+    name = TableName.parse(NAME)
+    sim.native.put(name, replace(sim.native.tables[name], no_rollback="it deletes files"))
+    done = only(job(sim, "compact", "--run-id", "r1"))
+    assert (done["outcome"], done["held_runs"], done["snapshot_before"], tags(sim)) == ("done", 0, "3", set())
+    assert any("CANNOT_BE_ROLLED_BACK" in text for text in done["warnings"])
+    assert only(job(sim, "rollback"))["code"] == "NO_ROLLBACK"
+    whole = run(sim.client(), "rollback", "--database", "sales", "--run-id", "r1", *ON)
+    assert whole["exit_code"] == 0
+    assert files(sim) == COMPACTED
+
+
+def test_a_table_with_a_feature_that_a_procedure_would_act_on_is_refused() -> None:
+    sim = lake()
+    name = TableName.parse(NAME)
+    sim.native.put(name, replace(sim.native.tables[name], feature="it has deletion vectors"))
+    refused = only(job(sim, "compact"))
+    assert (refused["code"], refused["reason"]) == ("FORMAT_FEATURE", "sales.lake: it has deletion vectors")
+
+
 def test_a_commit_between_two_procedures_is_no_part_of_the_run() -> None:
     sim = lake()
     late = Fault.hook(
@@ -223,7 +300,7 @@ def test_a_procedure_that_does_nothing_is_not_believed() -> None:
     sim.native.idle = True
     report = job(sim, "compact", "--run-id", "r1")
     reasons = {unit["reason"] for unit in only(report)["units"] if unit["files"] > 1}
-    assert reasons == {"the procedure of the format has left as many files as before"}
+    assert reasons == {"the procedure of the format has left its files as they were"}
     assert (report["exit_code"], tags(sim), only(report)["run_id"]) == (0, set(), None)
 
 

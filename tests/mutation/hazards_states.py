@@ -136,7 +136,7 @@ STATES = (
     Mutation(
         "H50-parents",
         "a partition stays away because the metastore has deleted the directories above it",
-        (Condition("parents_made_again", False),),
+        (Remove("parents_made_again"),),
         (
             "tests/crash/test_purging_discovery.py"
             "::test_after_a_kill_between_the_renames_the_next_job_makes_the_directories_again",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +12,11 @@ from demo.services import paths
 from demo.services.metastore import Metastore
 from demo.services.spark_config import spark_environ as make_spark_environ
 from tests.engines import jars
+from tests.harness.fixtures import Database, fresh_database
+from tests.native.lake import KINDS, table_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +44,13 @@ def settings(metastore: str, warehouse: Path) -> dict[str, str]:
         "spark.sql.catalog.paimon.warehouse": warehouse.as_uri(),
         "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
     }
+
+
+@pytest.fixture
+def database(spark: SparkSession, tmp_path: Path) -> Iterator[Database]:
+    """A database whose Paimon tables are dropped by Paimon: Hive's client has not the class that reads them."""
+    with fresh_database(spark, tmp_path) as fresh:
+        yield fresh
+        for kind in KINDS:
+            if KINDS[kind][0] == "paimon":
+                spark.sql(f"DROP TABLE IF EXISTS {table_of(kind, str(fresh))}")

@@ -9,15 +9,17 @@ from typing import Any, cast
 
 from spark_jobs.adapters.native.spark_format import Needs
 from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
+from spark_jobs.core.messages.errors import UnitChanged
 from spark_jobs.core.values.ddl import identifier, literal
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _OF_SESSION = "org.apache.iceberg.spark.SparkSessionCatalog"
 #: The types of Iceberg by which partitions are selected, as Hive has them.
-_TYPES = {"string": "string", "int": "int", "long": "bigint", "date": "date", "boolean": "boolean"}
+_TYPES = {"string": "string", "int": "int", "long": "bigint", "date": "date"}
 #: https://iceberg.apache.org/docs/latest/configuration/#table-behavior-properties
 _MAX_AGE, _DEFAULT_AGE = "history.expire.max-snapshot-age-ms", "432000000"
+_COLLECTION = "gc.enabled"
 _LEAST, _DEFAULT_LEAST = "history.expire.min-snapshots-to-keep", "1"
 
 
@@ -39,9 +41,24 @@ class IcebergTable:
     @cached_property
     def _loaded(self) -> Any:
         """Return Iceberg's own table, for what does not change by a compaction: its partitioning and properties."""
+        return self._sql.run(self._load)
+
+    def _load(self) -> Any:
         spark = self._sql.spark
         classes = cast(Any, spark._jvm).org.apache.iceberg.spark.Spark3Util
-        return self._sql.run(lambda: classes.loadIcebergTable(spark._jsparkSession, self._sql.name()))
+        return classes.loadIcebergTable(spark._jsparkSession, self._sql.name())
+
+    def location(self) -> str:
+        """Return the location that the table's metadata has."""
+        return str(self._loaded.location())
+
+    def unsupported(self) -> str | None:
+        """Return None: of what is not supported, this adapter makes one unit."""
+        return None
+
+    def no_rollback(self) -> str | None:
+        """Return None: a rollback moves the branch `main` back, and deletes nothing."""
+        return None
 
     @cached_property
     def _keys(self) -> dict[str, str]:
@@ -121,18 +138,32 @@ class IcebergTable:
             options=f"map({given})",
         )
 
-    def roll_back(self, commit: str) -> None:
-        """Call `rollback_to_snapshot`."""
-        self._sql.call(
-            "system.rollback_to_snapshot", table=self._sql.argument(), snapshot_id=str(int(commit))
-        )
+    def roll_back(self, commit: str, present: str) -> None:
+        """Move the branch `main` back, if it is where it was seen.
+
+        `rollback_to_snapshot` would move it from wherever it is by then. Here the metadata that was looked at is the
+        base of the commit, which Iceberg refuses if another one was committed since.
+        """
+        self._sql.run(lambda: self._commit(int(commit), present))
+
+    def _commit(self, commit: int, present: str) -> None:
+        operations = self._load().operations()
+        base = operations.refresh()
+        now = base.currentSnapshot()
+        if now is None or str(now.snapshotId()) != present:  # guard: rollback_of_what_was_seen
+            raise UnitChanged(f"{self._sql.facts.name} is not at snapshot {present} any more")
+        classes = cast(Any, self._sql.spark._jvm).org.apache.iceberg
+        changed = classes.TableMetadata.buildFrom(base).setBranchSnapshot(commit, "main").build()
+        operations.commit(base, changed)
 
     def retention(self) -> timedelta | None:
         """Return the table's own maximum age of snapshots, or Iceberg's default."""
         return timedelta(milliseconds=int(self._property(_MAX_AGE, _DEFAULT_AGE)))
 
     def expire(self, before: datetime) -> None:
-        """Call `expire_snapshots`, which keeps as many as the table asks for."""
+        """Call `expire_snapshots`, which keeps as many as the table asks for; not where it forbids to delete files."""
+        if self._property(_COLLECTION, "true") == "false":
+            return
         least = int(self._property(_LEAST, _DEFAULT_LEAST))
         self._sql.call(
             "system.expire_snapshots",
@@ -151,7 +182,9 @@ class IcebergTable:
 
 def _is_column(field: Any, schema: Any) -> bool:
     """Tell whether a key has the values of a column, and its name: then a condition on the column selects it."""
-    return bool(field.transform().isIdentity()) and field.name() == schema.findColumnName(field.sourceId())
+    name = str(field.name())
+    flat = "." not in name and name == schema.findColumnName(field.sourceId())
+    return flat and bool(field.transform().isIdentity())
 
 
 def _millis(at: Any) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from spark_jobs.adapters.native.spark_format import Needs
 from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
+from spark_jobs.core.messages.errors import LakekeeperError, UnitChanged
 from spark_jobs.core.values.ddl import literal
 from spark_jobs.core.values.model import Spec
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
@@ -21,11 +22,15 @@ _CATALOG = "org.apache.paimon.spark.SparkCatalog"
 _REWRITES = ("COMPACT", "ANALYZE")
 #: A file below this part of the target size is compacted (CoreOptions.compactionFileSize: seven tenths).
 _SMALL = 0.7
-_RETAINED, _DEFAULT_RETAINED = "snapshot.time-retained", "1 h"
-_SECONDS = {"d": 86400, "h": 3600, "min": 60, "m": 60, "s": 1, "ms": 0.001}
-_DURATION = re.compile(r"\s*(\d+)\s*([a-z]+)\s*\Z", re.IGNORECASE)
+#: What one task of the procedure rewrites at most, in bytes.
+_MOST_BYTES = 8 * 1024**3
+#: The types of Paimon by which partitions are selected, as Hive has them.
+_TYPES = {"VARCHAR": "string", "CHAR": "string", "INTEGER": "int", "BIGINT": "bigint", "DATE": "date"}
+#: The modes of buckets that the procedure of Spark knows.
+_BUCKETS = ("HASH_FIXED", "HASH_DYNAMIC", "BUCKET_UNAWARE")
 _EPOCH = date(1970, 1, 1)
-
+#: The text of a partition value that is NULL, and of a string of four letters.
+_NULL = "null"
 
 NEEDS = Needs(
     _EXTENSION,
@@ -43,27 +48,60 @@ class PaimonTable:
         self._sql = statements
 
     @cached_property
-    def _partitioned_by(self) -> dict[str, str]:
-        """Return the types of the partition keys, by DESCRIBE."""
-        rows = [(row[0], row[1]) for row in self._sql.rows(f"DESCRIBE TABLE {self._sql.name()}")]
-        names = [name for name, _ in rows]
-        if "# Partition Information" not in names:
-            return {}
-        listed = rows[names.index("# Partition Information") + 2 :]
-        end = next((place for place, (name, _) in enumerate(listed) if not name), len(listed))
-        return dict(listed[:end])
+    def _loaded(self) -> Any:
+        """Return Paimon's own table, for what does not change by a compaction."""
+        return self._sql.run(self._load)
+
+    def _load(self) -> Any:
+        spark = self._sql.spark
+        jvm: Any = spark._jvm
+        namespace = cast(Any, spark.sparkContext._gateway).new_array(jvm.java.lang.String, 1)
+        namespace[0] = self._sql.table.database
+        identifier = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(
+            namespace, self._sql.table.table
+        )
+        manager = spark._jsparkSession.sessionState().catalogManager()
+        return manager.catalog(self._sql.catalog).loadTable(identifier).getTable()
+
+    def location(self) -> str:
+        """Return the directory of the table."""
+        return str(self._loaded.location().toString())
+
+    def unsupported(self) -> str | None:
+        """Return the feature with which `compact` would change what readers see, or delete rows."""
+        options = self._loaded.coreOptions()
+        mode = str(self._loaded.bucketMode().toString())
+        found = {
+            f"its buckets are {mode}": mode not in _BUCKETS,
+            "it has deletion vectors": options.deletionVectorsEnabled(),
+            "its merge engine is first-row": str(options.mergeEngine().toString()) == "first-row",
+            # `compact` clears write-only for its own commit, and a commit that may do so deletes expired partitions.
+            "it is write-only and has partition.expiration-time": options.writeOnly()
+            and options.partitionExpireTime() is not None,
+        }
+        return next((feature for feature, has in found.items() if has), None)
+
+    def no_rollback(self) -> str | None:
+        """Return why: up to 1.1, `rollback` deletes all files that later snapshots have added.
+
+        A compaction of a table with primary keys may give a file another level under the same name: it would be deleted
+        although the earlier snapshot has it. And a rollback that is killed leaves a hint at a snapshot that is gone.
+        """
+        return "Paimon's rollback (0.9 to 1.1) deletes files that the earlier snapshot may need"
 
     @cached_property
     def _keys(self) -> dict[str, str]:
-        """Return the types of the keys; nothing unless each partition can be selected by its own values.
+        """Return the types of the partition keys; nothing unless each partition can be selected by its own values.
 
         The table of files has the values of a partition as one text, which may not tell where one ends.
         """
-        keys = self._partitioned_by
+        fields = list(self._loaded.schema().logicalPartitionType().getFields())
+        kinds = {str(each.name()): str(each.type().getTypeRoot().toString()) for each in fields}
+        keys = {name: _TYPES.get(kind, kind) for name, kind in kinds.items()}
         if not can_be_selected(list(keys.values())):
             return {}
         texts = self._sql.select("DISTINCT partition", of="$files") if keys else []
-        return keys if all(_values(text, keys) is not None for (text,) in texts) else {}
+        return keys if all(_is_clear(text, keys) for (text,) in texts) else {}
 
     def keys(self) -> Mapping[str, str]:
         """Return the Hive types of the partition keys."""
@@ -73,54 +111,42 @@ class PaimonTable:
         """Return the data files of all levels."""
         frame = self._sql.spark.read
         if commit is not None:
-            tag = next((name for name, at in self.tags().items() if at == commit), None)
-            frame = frame.option("scan.tag-name", tag) if tag else frame.option("scan.snapshot-id", commit)
+            frame = frame.option("scan.snapshot-id", commit)
         columns = ("partition", "bucket", "file_path", "file_size_in_bytes", "creation_time")
         rows = self._sql.run(lambda: frame.table(self._sql.name("$files")).select(*columns).collect())
         return [self._file(*row) for row in rows]
 
     def _file(self, partition: str | None, bucket: int, path: str, length: int, created: Any) -> DataFile:
-        spec: Spec = _values(partition, self._keys) or () if self._keys else ()
-        group = f"{bucket}" if self._keys else f"{partition}/{bucket}"
-        return DataFile(spec, group, path, length, _millis(created))
+        if not self._keys:
+            return DataFile((), f"{partition}/{bucket}", path, length, self._millis(created))
+        spec = _values(partition, self._keys)
+        if spec is None:
+            raise UnitChanged(
+                f"{self._sql.facts.name} has a new partition {partition}, which cannot be selected"
+            )
+        return DataFile(spec, str(bucket), path, length, self._millis(created))
 
     def commits(self) -> Sequence[Commit]:
-        """Return the snapshots, oldest first, with the one before them if a tag keeps it."""
+        """Return the snapshots, oldest first."""
         rows = sorted(self._sql.select("snapshot_id", "commit_kind", "commit_time", of="$snapshots"))
-        kept = [Commit(str(number), _time(at), kind in _REWRITES) for number, kind, at in rows]
-        if not kept:
-            return kept
-        tagged = self._sql.select("snapshot_id", "commit_time", of="$tags")
-        # The numbers of snapshots have no gaps, so that nothing was committed between this one and the first.
-        before = [
-            Commit(str(number), _time(at), False) for number, at in tagged if number == int(kept[0].id) - 1
-        ]
-        return [*before[:1], *kept]
+        return [Commit(str(number), self._time(at), kind in _REWRITES) for number, kind, at in rows]
 
     def tags(self) -> Mapping[str, str]:
-        """Return the tags with their snapshots."""
-        return {name: str(number) for name, number in self._sql.select("tag_name", "snapshot_id", of="$tags")}
+        """Return nothing: no commit gets a name of ours, since there is no rollback."""
+        return {}
 
     def tag(self, name: str, commit: str) -> None:
-        """Create a tag, or move it."""
-        known = self.tags().get(name)
-        if known == commit:
-            return
-        if known is not None:
-            self.untag(name)
-        self._sql.call(
-            "sys.create_tag", table=self._sql.argument(), tag=literal(name), snapshot=str(int(commit))
-        )
+        """Raise an error."""
+        raise LakekeeperError(f"{commit} gets no name {name}: there is no rollback")
 
     def untag(self, name: str) -> None:
-        """Delete a tag, if it exists: a rollback has deleted those of later snapshots."""
-        if name in self.tags():
-            self._sql.call("sys.delete_tag", table=self._sql.argument(), tag=literal(name))
+        """Raise an error."""
+        raise LakekeeperError(f"there is no name {name}")
 
     def compact(self, units: Sequence[UnitFiles], target: int) -> None:
         """Call `compact` for each unit, which commits once for each."""
         for unit in units:
-            where = condition([unit.unit], self._keys) if unit.unit else ""
+            where = condition([unit.unit], self._keys) if self._keys else ""
             self._sql.call(
                 "sys.compact",
                 table=self._sql.argument(),
@@ -128,37 +154,63 @@ class PaimonTable:
                 options=literal(_options(unit.lengths, target)),
             )
 
-    def roll_back(self, commit: str) -> None:
-        """Call `rollback`, which deletes later snapshots, their files and tags."""
-        snapshots = {each.id for each in self.commits()}
-        tag = next((name for name, at in self.tags().items() if at == commit), None)
-        version = commit if commit in snapshots or tag is None else tag
-        self._sql.call("sys.rollback", table=self._sql.argument(), version=literal(version))
+    def roll_back(self, commit: str, present: str) -> None:
+        """Raise an error."""
+        raise LakekeeperError(
+            f"{self._sql.facts.name} stays at {present}, and not at {commit}: {self.no_rollback()}"
+        )
 
     def retention(self) -> timedelta | None:
         """Return how long the table keeps its snapshots by itself."""
-        rows = self._sql.rows(f"SHOW TBLPROPERTIES {self._sql.name()}")
-        text = {row[0]: row[1] for row in rows}.get(_RETAINED, _DEFAULT_RETAINED)
-        found = _DURATION.match(str(text))
-        unit = _SECONDS.get(found[2].lower()) if found else None
-        return timedelta(seconds=int(found[1]) * unit) if found and unit else None
+        return timedelta(milliseconds=int(self._loaded.coreOptions().snapshotTimeRetain().toMillis()))
 
     def expire(self, before: datetime) -> None:
-        """Call `expire_snapshots`."""
-        self._sql.call("sys.expire_snapshots", table=self._sql.argument(), older_than=timestamp(before))
+        """Call `expire_snapshots`, which keeps as many as the table asks for."""
+        least = int(self._loaded.coreOptions().snapshotNumRetainMin())
+        self._sql.call(
+            "sys.expire_snapshots",
+            table=self._sql.argument(),
+            retain_min=str(least),
+            older_than=timestamp(before),
+        )
+
+    @cached_property
+    def _zone(self) -> tzinfo | None:
+        """Return the time zone of the driver's JVM, in which Paimon writes times without one."""
+        jvm: Any = self._sql.spark._jvm
+        try:
+            return ZoneInfo(str(jvm.java.util.TimeZone.getDefault().getID()))
+        except (KeyError, ValueError, OSError):
+            return None
+
+    def _time(self, at: Any) -> datetime:
+        known: datetime = at
+        return (known.replace(tzinfo=self._zone) if self._zone else known).astimezone(timezone.utc)
+
+    def _millis(self, at: Any) -> int:
+        return int(self._time(at).timestamp() * 1000)
 
 
 def _options(lengths: Sequence[int], target: int) -> str:
     """Return the options by which the procedure compacts all small files of a unit.
 
-    It collects files, the smallest first, until they have the target size, or are as many as
-    `compaction.max.file-num`; a rest that is neither stays (UnawareAppendTableCompactionCoordinator of 0.9). By default
-    50 are needed, so that it compacts nothing where there are fewer.
+    It collects files, the smallest first, until they have the target size and are as many as `min.file-num`, or are as
+    many as `max.file-num`; a rest stays (UnawareAppendTableCompactionCoordinator of 0.9). By default 50 are needed, so
+    that it compacts nothing where there are fewer. With both numbers that of all small files, one task writes them all.
     """
     small = [length for length in lengths if length < _SMALL * target]
-    parts = max(1, math.ceil(sum(small) / target))
-    most = max(2, math.ceil(len(small) / parts))
-    return f"compaction.min.file-num=2,compaction.max.file-num={most},target-file-size={target} b"
+    tasks = max(1, math.ceil(sum(small) / _MOST_BYTES))
+    each = max(2, math.ceil(len(small) / tasks))
+    return f"compaction.min.file-num={each},compaction.max.file-num={each},target-file-size={target} b"
+
+
+def _is_clear(text: str | None, keys: Mapping[str, str]) -> bool:
+    """Tell whether the text of a partition says which one it is: a string `null` looks as NULL does."""
+    values = _values(text, keys)
+    kinds = keys.values()
+    return values is not None and not any(
+        v is None and kind == "string" for (_, v), kind in zip(values, kinds)
+    )
 
 
 def _values(text: str | None, keys: Mapping[str, str]) -> Spec | None:
@@ -171,18 +223,8 @@ def _values(text: str | None, keys: Mapping[str, str]) -> Spec | None:
 
 def _value(text: str, kind: str) -> str | None:
     """Return a value as the metastore has it. A date is the number of its day since 1970."""
-    if text == "null":
+    if text == _NULL:
         return None
     if kind == "date" and text.lstrip("-").isdigit():
         return (_EPOCH + timedelta(days=int(text))).isoformat()
     return text
-
-
-def _millis(at: Any) -> int:
-    return int(_time(at).timestamp() * 1000)
-
-
-def _time(at: Any) -> datetime:
-    """Return a time of the tables, which have the driver's local time."""
-    known: datetime = at
-    return known.astimezone(timezone.utc)

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.native.statements import Statements
+from spark_jobs.adapters.native.statements import NoTable, Statements
 from spark_jobs.adapters.spark.sessions import statement_session
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.protocol.native_ports import NativeTable
 
@@ -68,10 +71,10 @@ class SparkFormat:
         self._table = table
 
     @cached_property
-    def _catalog(self) -> str | None:
-        """Return the first catalog of the format."""
+    def _catalogs(self) -> list[str]:
+        """Return the catalogs of the format."""
         found = catalogs(self._spark)
-        return next((name for name, kind in found.items() if kind in self._needs.catalogs), None)
+        return [name for name, kind in found.items() if kind in self._needs.catalogs]
 
     @cached_property
     def _session(self) -> SparkSession:
@@ -85,12 +88,34 @@ class SparkFormat:
         """Return the settings that the session lacks."""
         extensions = self._spark.conf.get("spark.sql.extensions", None) or ""
         extension = self._needs.extension
-        if extension in extensions and self._catalog and has_class(self._spark, extension):
+        if extension in extensions and self._catalogs and has_class(self._spark, extension):
             return None
         version = ".".join(self._spark.version.split(".")[:2])
         settings = self._needs.settings.replace("VERSION", version)
         return f"Spark's session lacks its jar, extension or catalog. Add to extra_conf of spark_submit: {settings}"
 
     def table(self, facts: TableFacts) -> NativeTable:
-        """Return one table."""
-        return self._table(Statements(self._session, self._catalog or "", facts))
+        """Return the table of the first catalog that has it at its location.
+
+        A catalog may have another table of this name, which must not be worked on.
+        """
+        others = []
+        for catalog in self._catalogs:
+            table = self._table(Statements(self._session, catalog, facts))
+            try:
+                location = table.location()
+            except NoTable:
+                continue
+            if path_of(location) == path_of(facts.storage.location):  # guard: own_table_of_a_catalog
+                return table
+            others.append(f"{catalog} has another one at {location}")
+        named = "; ".join(others) or f"none of {', '.join(self._catalogs)} has it"
+        raise Refusal(
+            RefusalCode.NO_CATALOG,
+            f"no catalog of the session has {facts.name} at {facts.storage.location}: {named}",
+        )
+
+
+def path_of(uri: str) -> str:
+    """Return the path of a URI, which catalogs write with and without its file system."""
+    return unquote(urlsplit(uri).path if "://" in uri or uri.startswith("file:") else uri).rstrip("/")

@@ -20,10 +20,16 @@ _LITERALS: Mapping[str, Callable[[str], str]] = {
     "int": lambda text: str(int(text)),
     "bigint": lambda text: f"{int(text)}L",
     "date": lambda text: f"DATE {literal(text)}",
-    "boolean": lambda text: {"true": "true", "false": "false"}[text],
 }
 #: Words in the errors of formats by which another writer was faster.
-_CONFLICTS = ("ValidationException", "CommitFailedException", "conflict")
+_CONFLICTS = ("CommitFailedException", "onflict", "Missing required files to delete")
+#: And those by which a catalog has no such table.
+_ABSENT = (
+    "NoSuchTableException",
+    "NoSuchNamespaceException",
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "NoSuchDatabaseException",
+)
 
 
 def can_be_selected(kinds: Sequence[str]) -> bool:
@@ -46,6 +52,10 @@ def timestamp(at: datetime) -> str:
     return f"TIMESTAMP {literal(at.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M:%S+00:00'))}"
 
 
+class NoTable(LakekeeperError):
+    """A catalog has no table of this name."""
+
+
 class Statements:
     """The statements on one table.
 
@@ -56,17 +66,18 @@ class Statements:
     def __init__(self, spark: SparkSession, catalog: str, facts: TableFacts) -> None:
         self.spark = spark
         self._catalog = identifier(catalog)
-        self._facts = facts
-        self._table = TableName.parse(facts.name)
+        self.catalog = catalog
+        self.facts = facts
+        self.table = TableName.parse(facts.name)
 
     def name(self, suffix: str = "") -> str:
         """Return the name of the table, or of a table beside it whose name has a suffix."""
-        parts = (self._table.database, f"{self._table.table}{suffix}")
+        parts = (self.table.database, f"{self.table.table}{suffix}")
         return ".".join((self._catalog, *map(identifier, parts)))
 
     def argument(self) -> str:
         """Return the name of the table as the argument of a procedure."""
-        return literal(f"{identifier(self._table.database)}.{identifier(self._table.table)}")
+        return literal(f"{identifier(self.table.database)}.{identifier(self.table.table)}")
 
     def select(self, *columns: str, of: str = "", where: str = "", version: str | None = None) -> list[Any]:
         """Return columns of a table.
@@ -79,8 +90,9 @@ class Statements:
         """
         table = self.name() + of if of.startswith(".") else self.name(of)
         at = f" VERSION AS OF {int(version)}" if version else ""
+        condition = f" WHERE {where}" if where else ""
         # Expressions are constants of the adapters with quoted names.
-        return self.rows(f"SELECT {', '.join(columns)} FROM {table}{at}{f' WHERE {where}' if where else ''}")  # noqa: S608
+        return self.rows(f"SELECT {', '.join(columns)} FROM {table}{at}{condition}")  # noqa: S608
 
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of a query."""
@@ -99,12 +111,17 @@ class Statements:
         """Run something by Spark.
 
         Raises:
+            NoTable: the catalog has no such table.
             UnitChanged: another writer has committed meanwhile.
             LakekeeperError: anything else went wrong.
         """
         try:
             return act()
         except Exception as error:
-            conflict = any(word in str(error) for word in _CONFLICTS)
-            kind = UnitChanged if conflict else LakekeeperError
-            raise kind(f"{self._facts.name}: {first_line(message_of(error))}") from error
+            raise _kind_of(error)(f"{self.facts.name}: {first_line(message_of(error))}") from error
+
+
+def _kind_of(error: Exception) -> type[LakekeeperError]:
+    text = f"{type(error).__name__} {error}"
+    kinds = ((_ABSENT, NoTable), (_CONFLICTS, UnitChanged))
+    return next((kind for words, kind in kinds if any(word in text for word in words)), LakekeeperError)

@@ -56,12 +56,22 @@ class RefusalCode(Explained):
     )
     NO_CATALOG = (
         "The table is of a format of `native_formats`, and Spark's session lacks the jar, the extension or the catalog"
-        " of that format.",
-        "Add the settings that the reason names to `spark_submit.extra_conf`, or take the format out of `native_formats`.",
+        " of that format, or its catalogs have another table of this name.",
+        "Add the settings that the reason names to `spark_submit.extra_conf`, or take the format out of"
+        " `native_formats`.",
+    )
+    FORMAT_FEATURE = (
+        "The table of another format uses a feature with which the format's own procedure would do more than to write"
+        " the same rows into fewer files; the reason names it.",
+        "Compact it by the format's own means.",
     )
     NEWER_COMMITS = (
         "A rollback of a table of another format would take rows away that were committed since; or what was committed"
         " since is not known, because commits were expired.",
+        "Leave it: the rows are right as they are, and the files stay compacted.",
+    )
+    NO_ROLLBACK = (
+        "The format has no rollback that is safe for this table.",
         "Leave it: the rows are right as they are, and the files stay compacted.",
     )
     SHORT_RETENTION = (

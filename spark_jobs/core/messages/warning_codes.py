@@ -153,6 +153,11 @@ class WarningCode(Explained):
         "Compare the column that the warning names in the table and in its backup table before a cleanup deletes the"
         " originals; `lakekeeper rollback` restores them.",
     )
+    CANNOT_BE_ROLLED_BACK = (
+        "A table of another format was compacted by the format's own procedure, and the format has no rollback that is"
+        " safe for it. The rows are the same as before.",
+        "Nothing. Leave the table out by `lakekeeper.enabled=false` if the files before must come back.",
+    )
     NAN_STATISTICS = (
         "A FLOAT or DOUBLE column of an ORC table begins with NaN in a stripe of the new files, and ORC then has NaN as"
         " the minimum and the maximum of the stripe. All rows are in the files; but Hive 4.0, where a directory has few"

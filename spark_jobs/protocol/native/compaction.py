@@ -9,11 +9,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
+from spark_jobs.core.messages.errors import LeaseLost
 from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.planning.decisions import Leave
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.values.amount import NONE
-from spark_jobs.core.values.model import Spec
+from spark_jobs.core.values.model import name_of
 from spark_jobs.core.wire.report import TableReport, UnitReport
 from spark_jobs.protocol.execution.job_admission import JobAdmission
 from spark_jobs.protocol.execution.unit_results import of_error
@@ -21,12 +23,12 @@ from spark_jobs.protocol.native.plan import NativePlan, report_of
 from spark_jobs.protocol.native.runs import AFTER, BEFORE, NativeHistory, NativeRun, forget
 from spark_jobs.protocol.native.session import NativeSession
 from spark_jobs.protocol.native.units import by_unit
-from spark_jobs.protocol.native_ports import UnitFiles
+from spark_jobs.protocol.native_ports import DataFile, UnitFiles
 
 log = logging.getLogger("lakekeeper")
 #: So many units are compacted by one call: each call is a commit, and reads the list of all files.
 _AT_ONCE = 16
-_NOT_FEWER = "the procedure of the format has left as many files as before"
+_NOT_FEWER = "the procedure of the format has left its files as they were"
 
 
 class NativeCompaction:
@@ -47,17 +49,10 @@ class NativeCompaction:
     ) -> None:
         self._session = session
         self._plan = plan
-        self._history = history
         self._admission = admission
-        self._run = self._begin(run_id)
-
-    def _begin(self, run_id: str) -> NativeRun:
-        """Return the run, which continues what an earlier try of the same job has begun, if nobody else wrote since."""
-        earlier = self._history.of_id(run_id)
-        if earlier and self._history.can_be_rolled_back(earlier[-1]):
-            return earlier[-1]
-        name = self._history.next_id(run_id) if earlier else run_id
-        return NativeRun(name, self._history.current or "", None)
+        self._named = session.table.no_rollback() is None
+        self._run = _run_of(run_id, history)
+        self._begun = self._run.before != ""
 
     def run(self) -> TableReport:
         """Compact the flagged units that the job admits, and return the report."""
@@ -97,25 +92,44 @@ class NativeCompaction:
         log.info(
             "%s: %d units by the procedure of %s", self._session.facts.name, len(units), self._session.format
         )
-        try:
-            with self._session.services.phases.during("write"):
-                results = self._compact(units)
-        except Exception as error:
-            results = [of_error(unit.unit, error, unit.health).report for unit in units]
+        with self._session.services.phases.during("write"):
+            results = self._results(units, self._compact(units))
         seconds = monotonic() - began
         self._admission.update(lambda a: a.timed(amount, seconds).ended(each.outcome for each in results))
         return [replace(each, seconds=round(seconds / len(units), 3)) for each in results]
 
-    def _compact(self, units: Sequence[UnitPlan]) -> list[UnitReport]:
-        table, run = self._session.table, self._run
-        if not self._history.of_id(run.run_id):
-            table.tag(f"{BEFORE}{run.run_id}", run.before)  # guard: named_before_the_procedure
-            self._history = NativeHistory.of(table)
-        table.compact([_files_of(unit) for unit in units], self._session.options.thresholds().target)
-        files = {
-            spec: (len(each), sum(f.length for f in each)) for spec, each in by_unit(table.files()).items()
-        }
-        return [_result(unit, files) for unit in units]
+    def _compact(self, units: Sequence[UnitPlan]) -> Exception | None:
+        """Call the procedure. Return the error with which it has ended: it may have committed some units before."""
+        try:
+            self._begin()
+            self._session.check_lease()
+            self._session.table.compact(
+                [_files_of(unit) for unit in units], self._session.options.thresholds().target
+            )
+        except Exception as error:
+            return error
+        return None
+
+    def _begin(self) -> None:
+        """Give the present commit its name, before the first procedure of the run."""
+        if self._begun:
+            return
+        table = self._session.table
+        self._run = replace(self._run, before=NativeHistory.of(table).current or "")
+        if self._named:
+            self._session.check_lease()
+            table.tag(f"{BEFORE}{self._run.run_id}", self._run.before)  # guard: named_before_the_procedure
+        self._begun = True
+
+    def _results(self, units: Sequence[UnitPlan], error: Exception | None) -> list[UnitReport]:
+        """Return what has become of units: their files are counted, whatever the procedure has said."""
+        if isinstance(error, LeaseLost):
+            raise error
+        try:
+            files = by_unit(self._session.table.files())
+        except Exception as unknown:
+            return [of_error(unit.unit, error or unknown, unit.health).report for unit in units]
+        return [_result(unit, files.get(unit.unit.spec, ()), error) for unit in units]
 
     def _report(self, units: Sequence[UnitReport]) -> TableReport:
         run = self._end()
@@ -124,21 +138,41 @@ class NativeCompaction:
         report = replace(report, run_id=run.run_id if run else None, **held.report())
         if run is not None:
             report = replace(report, snapshot_before=run.before, snapshot_after=run.after)
+            why = self._session.table.no_rollback()
+            notes = (
+                [WarningCode.CANNOT_BE_ROLLED_BACK.text(f"{self._session.facts.name}: {why}")] if why else []
+            )
+            report = replace(report, warnings=[*report.warnings, *notes])
         return report.conclude(acted=[UnitOutcome.COMPACTED])
 
     def _end(self) -> NativeRun | None:
-        """Name the last commit of the run. Return the run; None if it has committed nothing."""
+        """Name the last commit of the run. Return the run; None if it has committed nothing.
+
+        A run whose commits are not all kept any more stays as it is: nobody knows that it has done nothing.
+        """
+        if not self._begun:
+            return None
         table = self._session.table
-        history = NativeHistory.of(table)
-        begun = [each for each in history.runs if each.run_id == self._run.run_id]
-        if not begun:
-            return None
-        rewriting = [commit for commit in history.since(begun[0].before) or () if commit.rewrites]
+        later = NativeHistory.of(table).since(self._run.before)
+        rewriting = [commit for commit in later or () if commit.rewrites]
+        if later is None:
+            return self._run
+        self._session.check_lease()
         if not rewriting:
-            forget(table, begun[0])
+            if self._named:
+                forget(table, self._run)
             return None
-        table.tag(f"{AFTER}{self._run.run_id}", rewriting[-1].id)
-        return replace(begun[0], after=rewriting[-1].id)
+        if self._named:
+            table.tag(f"{AFTER}{self._run.run_id}", rewriting[-1].id)
+        return replace(self._run, after=rewriting[-1].id)
+
+
+def _run_of(run_id: str, history: NativeHistory) -> NativeRun:
+    """Return the run, which continues what an earlier try of the same job has begun, if nobody else wrote since."""
+    earlier = history.of_id(run_id)
+    if earlier and history.can_be_rolled_back(earlier[-1]):
+        return earlier[-1]
+    return NativeRun(history.next_id(run_id) if earlier else run_id, "", None)
 
 
 def _files_of(unit: UnitPlan) -> UnitFiles:
@@ -146,11 +180,18 @@ def _files_of(unit: UnitPlan) -> UnitFiles:
     return UnitFiles(unit.unit.spec, tuple(file.length for file in files))
 
 
-def _result(unit: UnitPlan, files: dict[Spec, tuple[int, int]]) -> UnitReport:
-    """Return what has become of a unit, as its files were counted after the procedure."""
-    after, size = files.get(unit.unit.spec, (0, 0))
-    report = unit.report()
-    if after < (report.files or 0):
-        return replace(report, outcome=UnitOutcome.COMPACTED, files_after=after, bytes_after=size)
-    left = replace(unit, decision=Leave(_NOT_FEWER)).report()
-    return replace(left, files_after=after, bytes_after=size)
+def _result(unit: UnitPlan, now: Sequence[DataFile], error: Exception | None) -> UnitReport:
+    """Return what has become of a unit: it was compacted if files of its plan are gone and it still has some."""
+    planned = {file.name for file in unit.inputs.files.data} if unit.inputs else set()
+    left = {name_of(file.path) for file in now}
+    size = sum(file.length for file in now)
+    if now and planned - left:
+        return replace(unit.report(), outcome=UnitOutcome.COMPACTED, files_after=len(now), bytes_after=size)
+    if error is not None:
+        return of_error(unit.unit, error, unit.health).report
+    if not now:
+        return replace(
+            unit.report(), outcome=UnitOutcome.CHANGED, reason="another writer has removed its files"
+        )
+    same = replace(unit, decision=Leave(_NOT_FEWER)).report()
+    return replace(same, files_after=len(now), bytes_after=size)

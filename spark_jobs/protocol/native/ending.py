@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.planning.retention import AgedRun, expired
@@ -26,7 +26,13 @@ def roll_back(session: NativeSession, history: NativeHistory, wanted: Sequence[s
 
     Args:
         wanted: the ids of runs; None for the newest one that can be rolled back.
+
+    Raises:
+        Refusal: NO_ROLLBACK, the format has none that is safe; NEWER_COMMITS.
     """
+    why = session.table.no_rollback()
+    if why is not None:
+        raise Refusal(RefusalCode.NO_ROLLBACK, f"{session.facts.name}: {why}")
     chosen = _chosen(history, wanted)
     units = [_roll_back(session, run, alone=len(chosen) == 1) for run in reversed(chosen)]
     report = report_of(session, units)
@@ -58,8 +64,8 @@ def _roll_back(session: NativeSession, run: NativeRun, *, alone: bool) -> UnitRe
     if session.options.dry_run:
         return UnitReport(_WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be rolled back", **figures)
     if history.current != run.before:
-        session.table.roll_back(run.before)
-        _check(session, run)
+        _restore(session, run, history.current or "")
+    session.check_lease()
     forget(session.table, run)
     after = _figures(session)
     return UnitReport(
@@ -67,13 +73,23 @@ def _roll_back(session: NativeSession, run: NativeRun, *, alone: bool) -> UnitRe
     )
 
 
-def _check(session: NativeSession, run: NativeRun) -> None:
-    """Raise an error unless the table is as the run has found it: what a procedure says does not count."""
+def _restore(session: NativeSession, run: NativeRun, present: str) -> None:
+    """Make the commit before the run the present state, and see that it is: what a procedure says does not count.
+
+    Raises:
+        Refusal: NEWER_COMMITS, another writer was faster.
+    """
+    session.check_lease()
+    try:
+        session.table.roll_back(run.before, present)
+    except UnitChanged:
+        NativeHistory.of(session.table).check_rollback(run)
+        raise
     now = NativeHistory.of(session.table).current
     if now != run.before:
         raise LakekeeperError(
             f"after the rollback of run {run.run_id} the table is at {now}, and not at {run.before}: another writer has"
-            " committed meanwhile, or the procedure has done nothing. Look at the table's own history"
+            " committed meanwhile. Look at the table's own history"
         )
 
 
@@ -91,15 +107,17 @@ def clean_up(session: NativeSession, history: NativeHistory) -> TableReport:
     options = session.options
     before = session.services.now() - _retention(session) if options.native_expiry else None
     due = _due(session, history)
-    units = [_clean(session, history, run) for run in due]
-    if before is not None and not options.dry_run:
-        session.table.expire(before)
+    size = session.kept_bytes(due)
+    units = [_clean(session, run) for run in due]
     freed = before is not None and not options.dry_run
+    if before is not None and freed:
+        session.check_lease()
+        session.table.expire(before)
     report = replace(
         report_of(session, units),
         run_id=due[0].run_id if len(due) == 1 else None,
         reason=None if units else _nothing_due(history),
-        freed_bytes=sum(unit.bytes or 0 for unit in units) if freed else 0,
+        freed_bytes=size if freed else 0,
         **session.held(NativeHistory.of(session.table)).report(),
     )
     return report.conclude(acted=[UnitOutcome.CLEANED, UnitOutcome.FLAGGED])
@@ -127,15 +145,14 @@ def _due(session: NativeSession, history: NativeHistory) -> list[NativeRun]:
     return [run for run in history.runs if run.run_id in due]
 
 
-def _clean(session: NativeSession, history: NativeHistory, run: NativeRun) -> UnitReport:
-    held = session.held(NativeHistory(history.commits, [run]))
+def _clean(session: NativeSession, run: NativeRun) -> UnitReport:
+    size = session.kept_bytes([run])
     if session.options.dry_run:
-        return UnitReport(
-            _WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be cleaned up", bytes=held.bytes
-        )
+        return UnitReport(_WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be cleaned up", bytes=size)
+    session.check_lease()
     forget(session.table, run)
     why = None if session.options.native_expiry else "its files go when the commits of the table are expired"
-    return UnitReport(_WHOLE, UnitOutcome.CLEANED, reason=why, bytes=held.bytes)
+    return UnitReport(_WHOLE, UnitOutcome.CLEANED, reason=why, bytes=size)
 
 
 def _nothing_due(history: NativeHistory) -> str:

@@ -114,5 +114,5 @@ def _log(plans: Sequence[UnitPlan], files: dict[Spec, list[DataFile]], history: 
 
 
 def _last_compaction(history: NativeHistory) -> datetime | None:
-    ends = {run.after for run in history.runs}
-    return max((commit.at for commit in history.commits if commit.id in ends), default=None)
+    """Return when anybody has compacted the table last."""
+    return max((commit.at for commit in history.commits if commit.rewrites), default=None)

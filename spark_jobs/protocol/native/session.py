@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +12,7 @@ from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.records.held import Held
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
 from spark_jobs.core.values.layout import Home
-from spark_jobs.protocol.native.runs import NativeHistory, settle
+from spark_jobs.protocol.native.runs import NativeHistory, NativeRun, settle
 from spark_jobs.protocol.native_ports import NativeTable
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.services import Services
@@ -33,6 +33,7 @@ class NativeSession:
     options: Options
     table: NativeTable
     notes: list[str] = field(default_factory=list)
+    _leases: list[LeaseSet] = field(default_factory=list)
 
     @contextmanager
     def leased(self, lease_options: LeaseOptions) -> Iterator[NativeHistory]:
@@ -41,26 +42,41 @@ class NativeSession:
         The format itself decides between two writers. The lease keeps two jobs from naming commits at the same time.
         """
         with LeaseSet(self.services, lease_options) as leases:
-            leases.take([Home.of_table(self.facts.storage.location, partitioned=False).path])
+            leases.take([self.home])
+            self._leases.append(leases)
             yield settle(self.table, NativeHistory.of(self.table))
 
+    @property
+    def home(self) -> str:
+        """Return the hidden directory beside the table, which has the lease only."""
+        return Home.of_table(self.facts.storage.location, partitioned=False).path
+
+    def check_lease(self) -> None:
+        """Raise LeaseLost if another job has taken the table over: called right before each change."""
+        for leases in self._leases:
+            leases.check()  # guard: lease_before_each_change
+
     def held(self, history: NativeHistory) -> Held:
-        """Return what the runs that can be rolled back keep: the files that only their commits before have."""
-        kept = [run for run in history.runs if history.can_be_rolled_back(run)]
-        if not kept:
-            return Held()
-        now = {file.path for file in self.table.files()}
-        old = {file.path: file.length for run in kept for file in self.table.files(run.before)}
-        size = sum(length for path, length in old.items() if path not in now)
+        """Return the runs that can be rolled back, and the bytes that the format keeps for all runs."""
+        possible = [run for run in history.runs if history.can_be_rolled_back(run)]
         at = {commit.id: commit.at for commit in history.commits}
-        return Held(frozenset(run.run_id for run in kept), size, min(at[run.before] for run in kept))
+        since = min((at[run.before] for run in possible), default=None)
+        return Held(frozenset(run.run_id for run in possible), self.kept_bytes(history.runs), since)
+
+    def kept_bytes(self, runs: Sequence[NativeRun]) -> int:
+        """Return the bytes of the files that only the commits before these runs have."""
+        if not runs:
+            return 0
+        now = {file.path for file in self.table.files()}
+        old = {file.path: file.length for run in runs for file in self.table.files(run.before)}
+        return sum(length for path, length in old.items() if path not in now)
 
 
 def open_session(services: Services, format_name: str, facts: TableFacts, options: Options) -> NativeSession:
     """Return the session of a table.
 
     Raises:
-        Refusal: NO_CATALOG, the session of Spark cannot work on tables of the format; OPTED_OUT; OBJECT_STORE.
+        Refusal: NO_CATALOG, the session of Spark cannot work on the table; FORMAT_FEATURE; OPTED_OUT; OBJECT_STORE.
     """
     if not options.enabled:
         raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by lakekeeper.enabled=false")
@@ -70,6 +86,9 @@ def open_session(services: Services, format_name: str, facts: TableFacts, option
     if native is None or lacks is not None:
         raise Refusal(RefusalCode.NO_CATALOG, f"{facts.name} is of the format {format_name}: {lacks}")
     table = native.table(facts)
+    feature = table.unsupported()
+    if feature is not None:
+        raise Refusal(RefusalCode.FORMAT_FEATURE, f"{facts.name}: {feature}")
     keys = table.keys()
     facts = replace(facts, partition_keys=tuple(keys), partition_types=tuple(keys.values()))
     return NativeSession(services, format_name, facts, options, table)

@@ -18,6 +18,7 @@ from spark_jobs.core.messages.errors import Unsafe, WriterActive
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.layout import is_below
 from spark_jobs.core.values.model import FileListing, parent
 from spark_jobs.core.values.numbered_names import PLAIN, following
 from spark_jobs.protocol.file_system import FileSystemError
@@ -122,22 +123,33 @@ class SwapExecutor(ABC):
                 errors += 1
                 if errors == _MAX_ERRORS:
                     raise  # guard: intent_stays_open
-                self._make_parent(paths)
+                if isinstance(error, FileNotFoundError):
+                    self._make_above(paths)
                 continue
             problem = result or problem
         raise WriterActive(f"{swap.live} keeps changing: a writer is active in it; the next run resolves it")
 
-    def _make_parent(self, paths: SwapPaths) -> None:
+    def _make_above(self, paths: SwapPaths) -> None:
         """Make the directories above the live one again, if somebody has deleted them while it was away.
 
         The metastore does so when it drops a partition of several keys and deletes its files (`external.table.purge`):
-        each directory above it goes that is empty. An attempt that was fenced off may make them too, and moves nothing
-        into them: its own directories have other names by then.
+        each directory above it goes that is empty. An attempt that was fenced off may make them too, as long as the
+        home is there, and moves nothing into them: its own directories have other names by then.
         """
-        above = parent(paths.live)
-        if self._fs.status(above) is None:  # guard: parents_made_again
-            log.warning("%s: somebody has deleted %s; it is made again", paths.swap.unit, above)
-            self._fs.mkdirs(above)
+        base = parent(parent(self._run.directory))
+        try:
+            self._make(parent(paths.live), parent(paths.old), base)
+        except OSError as error:  # The next look shows what is there.
+            log.warning("%s: %s", paths.swap.unit, error)
+
+    def _make(self, directory: str, like: str, base: str) -> None:
+        """Make a directory below `base`, with the attributes that it had: those of `like`, above the originals."""
+        if not is_below(directory, base) or self._fs.status(directory):
+            return
+        self._make(parent(directory), parent(like), base)
+        log.warning("somebody has deleted %s; it is made again", directory)
+        self._fs.mkdirs(directory)  # guard: parents_made_again
+        self._fs.set_attributes(directory, self._fs.attributes(like))
 
     def paths(self, swap: Swap) -> SwapPaths:
         return SwapPaths(self._fs, self._run.directory, swap)

@@ -1,0 +1,70 @@
+"""What the adapters make of the texts of a table: conditions, and the values in Paimon's table of files."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from spark_jobs.adapters.native import paimon, statements
+from tests.hostile import corpus
+
+MB = 1024 * 1024
+
+
+@pytest.mark.parametrize("text", corpus.TEXTS, ids=corpus.name_of)
+def test_a_value_is_a_literal_of_a_condition_and_nothing_else(text: str) -> None:
+    condition = statements.condition([(("k", text), ("d", None))], {"k": "string", "d": "date"})
+    head, tail = "(`k` = '", "' AND `d` IS NULL)"
+    assert condition.startswith(head)
+    assert condition.endswith(tail)
+    inside = condition[len(head) : -len(tail)]
+    assert "'" not in inside.replace("\\\\", "").replace("\\'", "")
+    assert "${" not in inside
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "literal"),
+    [
+        ("int", "7", "7"),
+        ("bigint", "-7", "-7L"),
+        ("date", "2026-02-23", "DATE '2026-02-23'"),
+        ("boolean", "true", "true"),
+        ("string", "7", "'7'"),
+    ],
+)
+def test_a_value_has_the_type_of_its_key(kind: str, value: str, literal: str) -> None:
+    assert statements.condition([(("k", value),)], {"k": kind}) == f"(`k` = {literal})"
+
+
+def test_a_time_is_one_instant_in_each_time_zone() -> None:
+    at = datetime(2026, 2, 23, 1, tzinfo=timezone(timedelta(hours=2)))
+    assert statements.timestamp(at) == "TIMESTAMP '2026-02-22 23:00:00+00:00'"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[a, 20000]", (("k", "a"), ("d", "2024-10-04"))),
+        ("[null, null]", (("k", None), ("d", None))),
+        ("[, -1]", (("k", ""), ("d", "1969-12-31"))),
+        ("[a, b, 20000]", None),
+        ("[]", None),
+        (None, None),
+    ],
+)
+def test_the_values_of_a_partition_are_known_only_where_its_text_tells_them(text, found) -> None:
+    assert paimon._values(text, {"k": "string", "d": "date"}) == found
+
+
+@pytest.mark.parametrize(
+    ("lengths", "most"),
+    [([MB] * 40, 40), ([MB], 2), ([100 * MB] * 40, 2), ([MB] * 200 + [120 * MB] * 3, 100), ([], 2)],
+)
+def test_a_unit_is_one_bin_of_the_procedure_or_as_many_as_it_has_target_files(lengths, most) -> None:
+    options = dict(each.split("=") for each in paimon._options(lengths, 128 * MB).split(","))
+    assert options == {
+        "compaction.min.file-num": "2",
+        "compaction.max.file-num": str(most),
+        "target-file-size": f"{128 * MB} b",
+    }
