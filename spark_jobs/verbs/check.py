@@ -17,6 +17,7 @@ from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import Report, TableReport
 from spark_jobs.protocol.checking.journals import readable_tables
 from spark_jobs.protocol.checking.table_check import TableCheck, own_properties
+from spark_jobs.protocol.native.runs import TAG
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
@@ -57,12 +58,16 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
         unseen: what was not looked at; empty if all was.
     """
     names = [_left_name(table, name) for table in tables for name in table.left or ()]
-    properties = sum(name.startswith(PROPERTY_PREFIX) for table in tables for name in table.left or ())
+    properties, tags = (
+        sum(name.startswith(kind) for table in tables for name in table.left or ())
+        for kind in (PROPERTY_PREFIX, TAG)
+    )
     looked_at = [table for table in tables if table.left is not None]
     unknown = (t for t in tables if t.left is None and t.outcome != TableOutcome.NOTHING)
     counts = {
         "findings": sum(len(table.findings or ()) for table in tables),
-        "hidden directories": len(names) - properties,
+        "hidden directories": len(names) - properties - tags,
+        "names of commits": tags,
         "backup tables": sum(table.code == RefusalCode.BACKUP.name for table in tables),
         "properties of tables": properties,
         "tables that could not be checked": sum(1 for _ in unknown),
@@ -80,7 +85,7 @@ def left_text(tables: Sequence[TableReport], unseen: str) -> str:
 
 
 def _left_name(table: TableReport, name: str) -> str:
-    return f"{table.table}: {name}" if name.startswith(PROPERTY_PREFIX) else name
+    return f"{table.table}: {name}" if name.startswith((PROPERTY_PREFIX, TAG)) else name
 
 
 def _unseen(job: Job) -> str:

@@ -12,12 +12,13 @@ from spark_jobs.core.records.history import render
 from spark_jobs.core.rules.eligibility import native_format
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.report import TableReport
+from spark_jobs.protocol.checking.table_check import own_properties
 from spark_jobs.protocol.execution.table_session import lease_options
 from spark_jobs.protocol.native.compaction import NativeCompaction
 from spark_jobs.protocol.native.ending import clean_up, roll_back
 from spark_jobs.protocol.native.plan import NativePlan, plan_table, report_of
 from spark_jobs.protocol.native.record import row
-from spark_jobs.protocol.native.runs import AFTER, BEFORE, NativeHistory
+from spark_jobs.protocol.native.runs import NativeHistory, own_names
 from spark_jobs.protocol.native.session import NativeSession, open_session
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.planned import PLANNED, estimated, limited
@@ -101,7 +102,7 @@ def history_native(job: Job, session: NativeSession) -> TableReport:
 
 
 def check_native(_: Job, session: NativeSession) -> TableReport:
-    """Say what the table has of ours: the names of commits. The format checks its own files itself."""
-    tags = session.table.tags()
-    left = [f"tag {name}" for name in sorted(tags) if name.startswith((BEFORE, AFTER))]
+    """Say what the table has of ours. The format checks its own files itself."""
+    home = [session.home] if session.services.fs.status(session.home) else []
+    left = [*own_names(session.table), *home, *own_properties(session.facts)]
     return replace(report_of(session, []), outcome=TableOutcome.NOTHING, left=left)

@@ -406,9 +406,10 @@ def test_the_history_and_what_is_left_of_ours() -> None:
     (row,) = only(job(sim, "history"))["history"]
     assert (row["run_id"], row["units"], row["rollback"]) == ("r1", 2, "possible")
     assert (row["before"]["files"], row["after"]["files"]) == (11, 3)
-    assert only(job(sim, "check"))["left"] == ["tag lakekeeper-after-r1", "tag lakekeeper-before-r1"]
+    home = f"{WAREHOUSE}/.lakekeeper-lake"
+    assert only(job(sim, "check"))["left"] == ["tag lakekeeper-after-r1", "tag lakekeeper-before-r1", home]
     job(sim, "rollback")
-    assert only(job(sim, "check"))["left"] == []
+    assert only(job(sim, "check"))["left"] == [home]
 
 
 def test_two_jobs_take_turns() -> None:

@@ -32,6 +32,12 @@ NATIVE = (
         "test_a_compaction_keeps_the_rows_and_can_be_rolled_back",
     ),
     _of_native(
+        "lease",
+        "a job that has slept changes a table that another job has taken over",
+        Remove("lease_before_each_change"),
+        "test_a_job_that_has_lost_its_lease_changes_nothing_more",
+    ),
+    _of_native(
         "retention",
         "commits are expired that the table itself asks to keep",
         Condition("own_retention_counts", False),

@@ -1,7 +1,7 @@
 """The texts of the corpus as values of partitions of real Iceberg and Paimon tables: each is a value, and none acts.
 
-`tests/hostile/passed_native.json` says through which places of the adapters they have passed; tests/contract compares it
-with the code.
+`tests/hostile/passed_native.json` says through which places of the adapters they have passed; tests/contract compares
+it with the code.
 """
 
 from __future__ import annotations

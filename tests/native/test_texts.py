@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from spark_jobs.adapters.native import paimon, statements
+from spark_jobs.adapters.native import paimon, spark_format, statements
 from tests.hostile import corpus
 
 MB = 1024 * 1024
@@ -29,7 +29,6 @@ def test_a_value_is_a_literal_of_a_condition_and_nothing_else(text: str) -> None
         ("int", "7", "7"),
         ("bigint", "-7", "-7L"),
         ("date", "2026-02-23", "DATE '2026-02-23'"),
-        ("boolean", "true", "true"),
         ("string", "7", "'7'"),
     ],
 )
@@ -58,13 +57,33 @@ def test_the_values_of_a_partition_are_known_only_where_its_text_tells_them(text
 
 
 @pytest.mark.parametrize(
-    ("lengths", "most"),
-    [([MB] * 40, 40), ([MB], 2), ([100 * MB] * 40, 2), ([MB] * 200 + [120 * MB] * 3, 100), ([], 2)],
+    ("lengths", "number"), [([MB] * 40, 40), ([MB], 2), ([100 * MB] * 40, 2), ([80 * MB] * 300, 100), ([], 2)]
 )
-def test_a_unit_is_one_bin_of_the_procedure_or_as_many_as_it_has_target_files(lengths, most) -> None:
+def test_one_task_of_the_procedure_has_all_small_files_of_a_unit(lengths, number) -> None:
+    """At most 8 GB in each."""
     options = dict(each.split("=") for each in paimon._options(lengths, 128 * MB).split(","))
     assert options == {
-        "compaction.min.file-num": "2",
-        "compaction.max.file-num": str(most),
+        "compaction.min.file-num": str(number),
+        "compaction.max.file-num": str(number),
         "target-file-size": f"{128 * MB} b",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "clear"), [("[a, 7]", True), ("[null, 7]", False), ("[a, null]", True), ("[a, b, 7]", False)]
+)
+def test_a_string_null_is_not_told_from_no_value(text: str, clear: bool) -> None:
+    assert paimon._is_clear(text, {"k": "string", "n": "int"}) is clear
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("hdfs://nn/warehouse/t", "/warehouse/t"),
+        ("file:/warehouse/t/", "/warehouse/t"),
+        ("/warehouse/t", "/warehouse/t"),
+        ("hdfs://nn/ware%20house/t", "/ware house/t"),
+    ],
+)
+def test_locations_are_compared_by_their_paths(uri: str, path: str) -> None:
+    assert spark_format.path_of(uri) == path

@@ -150,7 +150,7 @@ class IcebergTable:
         operations = self._load().operations()
         base = operations.refresh()
         now = base.currentSnapshot()
-        if now is None or str(now.snapshotId()) != present:  # guard: rollback_of_what_was_seen
+        if now is None or str(now.snapshotId()) != present:
             raise UnitChanged(f"{self._sql.facts.name} is not at snapshot {present} any more")
         classes = cast(Any, self._sql.spark._jvm).org.apache.iceberg
         changed = classes.TableMetadata.buildFrom(base).setBranchSnapshot(commit, "main").build()

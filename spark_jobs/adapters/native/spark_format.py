@@ -106,7 +106,7 @@ class SparkFormat:
                 location = table.location()
             except NoTable:
                 continue
-            if path_of(location) == path_of(facts.storage.location):  # guard: own_table_of_a_catalog
+            if path_of(location) == path_of(facts.storage.location):
                 return table
             others.append(f"{catalog} has another one at {location}")
         named = "; ".join(others) or f"none of {', '.join(self._catalogs)} has it"

@@ -25,10 +25,8 @@ _LITERALS: Mapping[str, Callable[[str], str]] = {
 _CONFLICTS = ("CommitFailedException", "onflict", "Missing required files to delete")
 #: And those by which a catalog has no such table.
 _ABSENT = (
-    "NoSuchTableException",
-    "NoSuchNamespaceException",
-    "TABLE_OR_VIEW_NOT_FOUND",
-    "NoSuchDatabaseException",
+    *("NoSuchTableException", "NoSuchNamespaceException", "NoSuchDatabaseException"),
+    *("TABLE_OR_VIEW_NOT_FOUND", "is not an Iceberg table"),
 )
 
 
@@ -117,6 +115,8 @@ class Statements:
         """
         try:
             return act()
+        except LakekeeperError:
+            raise
         except Exception as error:
             raise _kind_of(error)(f"{self.facts.name}: {first_line(message_of(error))}") from error
 

@@ -16,6 +16,8 @@ from spark_jobs.core.values.layout import generation, generation_number, is_run_
 from spark_jobs.protocol.native_ports import Commit, NativeTable
 
 BEFORE, AFTER = "lakekeeper-before-", "lakekeeper-after-"
+#: How a report tells the name of a commit from a path.
+TAG = "tag "
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ def _runs(tags: Mapping[str, str]) -> list[NativeRun]:
         for name, before in names.items()
         if is_run_id(name)
     ]
+
+
+def own_names(table: NativeTable) -> list[str]:
+    """Return the names of commits that are ours, as a report has them."""
+    return [f"{TAG}{name}" for name in sorted(table.tags()) if name.startswith((BEFORE, AFTER))]
 
 
 def forget(table: NativeTable, run: NativeRun) -> None:

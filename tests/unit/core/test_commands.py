@@ -183,7 +183,10 @@ def test_a_variable_in_a_name_is_pointed_out() -> None:
 
 _PRODUCT = Path(ddl.__file__).parents[2]
 #: Where statements are made, which have quotes of their own.
-_OWN = ("core/values/ddl.py", "adapters/hadoop/sql.py", "adapters/hadoop/metastore.py")
+_OWN = (
+    *("core/values/ddl.py", "adapters/hadoop/sql.py", "adapters/hadoop/metastore.py"),
+    "adapters/native/iceberg.py",
+)
 #: The sentences with commands. The other texts of messages have none but those of the codes, without values.
 _REMEDIES = "core/messages/remedies/"
 _CODES = ("core/messages/refusals.py", "core/messages/damage.py", "core/messages/warning_codes.py")

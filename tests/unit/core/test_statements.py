@@ -172,7 +172,8 @@ def test_types_that_no_statement_can_declare_cost_no_backup_table(kind: str, dec
 _ADAPTERS = Path(sql.__file__).parents[1]
 #: These use the session that is made for SQL text; all others write constants.
 _IN_STATEMENT_SESSION = {
-    f"hadoop/{name}.py" for name in ("metastore", "metastore_entries", "partition_condition")
+    *(f"hadoop/{name}.py" for name in ("metastore", "metastore_entries", "partition_condition")),
+    "native/statements.py",
 }
 #: An array of integers, by which rows are sent to tasks.
 _NUMBERS = {"F.expr(key)"}
@@ -193,6 +194,15 @@ def test_text_of_others_is_parsed_by_the_session_for_sql_text_only(path: Path) -
     ]
     foreign = [call for call in calls if not all(map(is_constant, call.args))]
     assert [text for text in map(ast.unparse, foreign) if text not in _NUMBERS] == []
+
+
+def test_the_formats_run_their_statements_in_that_session() -> None:
+    tree = ast.parse((_ADAPTERS / "native" / "spark_format.py").read_text())
+    calls = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert "statement_session(self._spark)" in calls
+    assert [call for call in calls if call.startswith("Statements(")] == [
+        "Statements(self._session, catalog, facts)"
+    ]
 
 
 def test_the_metastore_runs_its_statements_in_that_session() -> None:
