@@ -94,7 +94,8 @@ class Statements:
 
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of a query."""
-        return self.run(lambda: self.spark.sql(sql).collect())
+        found: list[Any] = self.run(lambda: self.spark.sql(sql).collect())
+        return found
 
     def call(self, procedure: str, **arguments: str) -> None:
         """Call a procedure of the catalog.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
@@ -93,7 +94,7 @@ def _restore(session: NativeSession, run: NativeRun, present: str) -> None:
         )
 
 
-def _figures(session: NativeSession) -> dict[str, int]:
+def _figures(session: NativeSession) -> dict[str, Any]:
     files = session.table.files()
     return {"files": len(files), "bytes": sum(file.length for file in files)}
 
