@@ -22,7 +22,7 @@ SHOWN = {
     "formats": "Iceberg and Paimon for Spark 3.5 (90 MB)",
 }
 #: Of the default set of tests, and of all tests.
-DEFAULT, ALL = ("hive3",), ("hive3", "hive4", "trino", "trino-hive")
+DEFAULT, ALL = ("hive3",), ("hive3", "hive4", "trino", "trino-hive", "formats")
 
 
 def folder(name: str) -> Path:

@@ -138,6 +138,7 @@ SUITES = (
         lane=Lane.SERVERS,
     ),
     Suite("engines", "engines", "spark-3.5", ("tests/engines",), needs=("engines",), limit=5400),
+    Suite("native formats", "engines", "spark-3.5", ("tests/native",), needs=("engines",)),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=3600),

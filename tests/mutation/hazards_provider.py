@@ -206,7 +206,7 @@ _OPTIONS = (
     of_provider("H52-texts", "a text has no bounds", Condition("texts_have_bounds", False), _VALUES),
     of_provider("H52-lists", "a list has no bounds", Condition("lists_have_bounds", False), _VALUES),
     of_provider(
-        "H52-words", "a list has words that nobody knows", Condition("known_words_in_lists", False), _VALUES
+        "H52-listed", "a list has words that nobody knows", Condition("known_words_in_lists", False), _VALUES
     ),
     of_provider(
         "H52-unicode",
