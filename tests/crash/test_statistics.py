@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from spark_jobs.core.records import journal
 from spark_jobs.core.values.model import Spec, TableName, Unit
 from tests.crash import writers
 from tests.crash.crashes import crash_states
@@ -104,6 +105,13 @@ class TestOnRequest:
         assert set(outcomes(report)) == {"restored"}
         assert as_before(described, table)
         assert warned(report) == []
+
+    def test_a_version_that_does_not_know_the_record_rolls_back(
+        self, described: SimulatedCluster, table: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        compact(described.client(), table, "r1", "--file-stats")
+        monkeypatch.setattr(journal, "STATISTICS", "NOT_KNOWN")
+        assert set(outcomes(roll_back(described, table))) == {"restored"}
 
     def test_a_rollback_removes_what_was_not_there(self, table: str) -> None:
         sim = build()

@@ -285,6 +285,12 @@ JOBS = (
         (f"{_PARAMETERS}::test_only_those_parameters_are_written",),
     ),
     Mutation(
+        "H35-kept",
+        "a text of a table makes the record of its run too large to be read",
+        (Value("kept_values_are_bounded", "cls(before, after)"),),
+        ("tests/unit/core/test_statistics.py::test_a_value_of_any_length_is_no_part_of_a_record",),
+    ),
+    Mutation(
         "H35-own",
         "a rollback writes over the statistics of somebody else",
         (Value("own_statistics_put_back", "self.before"),),

@@ -56,7 +56,7 @@ class RewriteOptions(LimitOptions):
         flag="--file-stats",
         off_flag="--no-file-stats",
         verbs=(COMPACT,),
-        note="Of the compacted partitions, by one call for 100 of them. Other statistics stay as they are. A rollback"
+        note="Of the compacted partitions, by three calls for up to 300. Other statistics stay as they are. A rollback"
         " puts the values of before back.",
     )
     verify: str = _choice(

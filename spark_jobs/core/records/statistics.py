@@ -42,10 +42,17 @@ class KeptStatistics:
     before: Values
     after: Values | None = None
 
+    @classmethod
+    def of(cls, before: Values, after: Values | None) -> KeptStatistics:
+        """Keep values, as far as a record takes them: who may alter a table can set any text of any length."""
+        return cls(
+            _values(before), None if after is None else _values(after)
+        )  # guard: kept_values_are_bounded
+
     def with_change(self, before: Values, after: Values | None) -> KeptStatistics:
         """Return this with one more change of the same run. What was there before the first one stays."""
         known = None if after is None else {**(self.after or {}), **after}
-        return KeptStatistics({**before, **self.before}, known)
+        return KeptStatistics.of({**before, **self.before}, known)
 
     def to_put_back(self, now: Values, compacted: Values) -> Values | None:
         """Return the values to write, none if they are there; None if the values now are those of somebody else.

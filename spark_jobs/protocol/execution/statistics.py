@@ -202,7 +202,7 @@ class TableStatistics:
         for item in known:
             new = None if after is None else after.get(item.key)
             before = seen[item.key].values(names)
-            item.kept = item.kept.with_change(before, new) if item.kept else KeptStatistics(before, new)
+            item.kept = item.kept.with_change(before, new) if item.kept else KeptStatistics.of(before, new)
         self._record(known)
 
     def _record(self, items: Sequence[_Item]) -> None:
@@ -212,7 +212,8 @@ class TableStatistics:
             by_directory[item.run.directory].append(item)
         for same in by_directory.values():
             body = {item.key: item.kept.to_json() if item.kept else None for item in same}
-            same[0].run.journal.append(journal.STATISTICS, statistics=body)
+            # A version that does not know the record finds no units in it, and goes on without the statistics.
+            same[0].run.journal.append(journal.STATISTICS, units=[], statistics=body)
 
 
 def _told(items: Sequence[_Item], code: WarningCode, act: _Act) -> list[str]:

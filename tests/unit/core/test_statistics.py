@@ -31,6 +31,13 @@ def test_what_was_there_before_the_first_change_stays() -> None:
     assert kept.after == {**AFTER, "numFiles": "2"}
 
 
+def test_a_value_of_any_length_is_no_part_of_a_record() -> None:
+    """Whoever may alter a table can set it, and a record that is too large makes the run unreadable."""
+    long = {"numFiles": "9" * 1_000_000, "COLUMN_STATS_ACCURATE": "x" * 1_000_000}
+    kept = KeptStatistics.of({**BEFORE, **long}, {**AFTER, **long}).with_change(long, long)
+    assert kept.to_json() == {"before": {"totalSize": "800"}, "after": {"totalSize": "500"}}
+
+
 def test_values_that_this_run_has_written_are_put_back() -> None:
     assert KeptStatistics(BEFORE, AFTER).to_put_back(now(**AFTER), AFTER) == BEFORE
 
