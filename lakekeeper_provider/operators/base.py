@@ -78,7 +78,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     verb: ClassVar[str]
     skips_on_nothing: ClassVar[bool] = False
     option_keys: ClassVar[tuple[str, ...]] = (
-        *("include", "exclude", "log_level"),
+        *("include", "exclude", "native_formats", "log_level"),
         *("trusted_owners", "staging_ttl", "writers"),
     )
     template_fields: Sequence[str] = (
@@ -99,6 +99,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         database: str | None = None,
         include: str | None = None,
         exclude: str | None = None,
+        native_formats: Sequence[str] | str | None = None,
         config_file: str | None = None,
         report_dir: str | None = None,
         window: MaintenanceWindow | Mapping[str, Any] | str | None = None,
@@ -124,6 +125,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         self.database = database
         self.include = include
         self.exclude = exclude
+        self.native_formats = native_formats
         self.config_file = config_file
         self.report_dir = report_dir
         self.window = window

@@ -19,6 +19,7 @@ _KEYS = (
     "allow_short_retention",
     "dry_run",
     "skip_trash",
+    "native_expiry",
     "parallelism",
     "max_calls_per_second",
 )
@@ -46,6 +47,7 @@ class CleanupOperator(WritingOperator):
         allow_short_retention: bool | str | None = None,
         dry_run: bool | str | None = None,
         skip_trash: bool | str | None = None,
+        native_expiry: bool | str | None = None,
         parallelism: int | str | None = None,
         max_calls_per_second: int | str | None = None,
         **kwargs: Any,
@@ -56,6 +58,7 @@ class CleanupOperator(WritingOperator):
         self.allow_short_retention = allow_short_retention
         self.dry_run = dry_run  # type: ignore[assignment, method-assign]  # the option has the name of a method
         self.skip_trash = skip_trash
+        self.native_expiry = native_expiry
         self.parallelism = parallelism
         self.max_calls_per_second = max_calls_per_second
 
