@@ -117,10 +117,11 @@ def leave_in_xcom(
     *values: Any,
     key: str = f"{health.XCOM_KEY}0",
     state: str = "failed",
-    at: datetime = NOW,
+    at: datetime | None = None,
     dag_id: str = "nightly",
 ) -> None:
-    """Leave values in XCom as tasks do that end in this state: each is of a DAG run of its own."""
+    """Leave values in XCom as tasks do that end in this state, now: each is of a DAG run of its own."""
+    at = at or datetime.now(timezone.utc)
     with create_session() as session:
         session.execute(text("PRAGMA foreign_keys = OFF"))
         for value in values:
