@@ -18,9 +18,9 @@ from demo.services.ports import HOST, free_port
 from demo.services.processes import has_ended, own_environ, spawn, stop, tail
 from tests.engines import jars, java_programs
 
-START_LIMIT = 240
+START_LIMIT = 600
 #: The longest that a statement may take.
-LIMIT = 300
+LIMIT = 900
 #: Values of a row as text; None is a null.
 Row = tuple[str | None, ...]
 #: In winter and in summer it is not UTC, in which the jobs run.
