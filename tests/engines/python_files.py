@@ -37,6 +37,7 @@ TABLES = by_name(
                 "st": "struct<x:int,y:string>",
             },
             "nested types; INT96; both versions of pages",
+            default=True,
         ),
         Table(
             "a_parquet_times", ARROW, "PARQUET", {"id": "bigint", "ts": "timestamp"}, "timestamps as INT64"
@@ -83,6 +84,7 @@ TABLES = by_name(
                 "r": "struct<x:int,y:string>",
             },
             "logical types and an enum",
+            default=True,
         ),
     ]
 )
