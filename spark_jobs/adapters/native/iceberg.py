@@ -87,7 +87,7 @@ class IcebergTable:
         columns = [group, "data_file.file_path", "data_file.file_size_in_bytes", "snapshot_id", *values]
         where = "status < 2 AND data_file.content = 0"
         rows = self._sql.select(*columns, of=".entries", where=where, version=commit)
-        times = {commit: _millis(at) for commit, _, at, _ in self._snapshots()}
+        times = {number: int(millis) for number, _, millis, _ in self._snapshots()}
         return [
             DataFile(tuple(zip(self._keys, row[4:])), row[0] or "", row[1], row[2], times.get(str(row[3]), 0))
             for row in rows
@@ -185,10 +185,6 @@ def _is_column(field: Any, schema: Any) -> bool:
     name = str(field.name())
     flat = "." not in name and name == schema.findColumnName(field.sourceId())
     return flat and bool(field.transform().isIdentity())
-
-
-def _millis(at: Any) -> int:
-    return int(at)
 
 
 def _time(millis: Any) -> datetime:
