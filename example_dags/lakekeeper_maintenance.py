@@ -158,12 +158,15 @@ def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
     if database.lower() not in known:
         raise ValueError(f"the metastore has no database '{database}'")
     found = hook.get_tables(database)
-    names = sorted(
-        f"{table.dbName}.{table.tableName}"
-        for table in found
-        if table.tableType == "EXTERNAL_TABLE" and "lakekeeper.run_id" not in (table.parameters or {})
-    )
+    names = sorted(f"{table.dbName}.{table.tableName}" for table in found if _may_be_compacted(table))
     return [{"table": name} for name in names]
+
+
+def _may_be_compacted(table: Any) -> bool:
+    """Return whether a table is worth an analysis: an external one, or one of a format such as Paimon; no backup."""
+    properties = table.parameters or {}
+    listed = table.tableType == "EXTERNAL_TABLE" or "storage_handler" in properties
+    return listed and "lakekeeper.run_id" not in properties
 
 
 @dag(

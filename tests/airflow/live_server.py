@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -122,6 +124,14 @@ class LiveAirflow:
     def call(self, method: str, path: str, body: Any = None) -> Any:
         return self._api.call(method, path, body)
 
+    def page(self, path: str) -> str:
+        """Return a page of the provider, as a browser gets it."""
+        request = urllib.request.Request(
+            f"{self.url}{path}", headers={"Authorization": f"Bearer {self._api.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            return str(response.read().decode())
+
     def trigger(self, dag_id: str, **conf: Any) -> LiveRun:
         run = self.call("POST", f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})
         return LiveRun(self, dag_id, run["dag_run_id"], str(conf.get("table")))
@@ -142,6 +152,12 @@ class LiveRun:
         self.airflow, self.table = airflow, table
         self._dag, self._id = dag_id, run_id
         self.path = f"/dags/{dag_id}/dagRuns/{run_id}"
+
+    def page(self) -> str:
+        """Return the page of the provider about this run."""
+        return self.airflow.page(
+            f"/lakekeeper/run?{urllib.parse.urlencode({'dag_id': self._dag, 'run_id': self._id})}"
+        )
 
     def info(self) -> dict[str, Any]:
         found: dict[str, Any] = self.airflow.call("GET", self.path)
@@ -167,6 +183,11 @@ class LiveRun:
                 logs = sorted((self.airflow.home / "logs").glob(f"**/task_id={ti['task_id']}/**/*.log"))
                 lines += [path.read_text()[-1500:] for path in logs[-1:]]
         return "\n".join(lines)
+
+    def log(self, task_id: str, map_index: int) -> str:
+        """Return the log of the last try of a mapped task."""
+        place = f"**/run_id={self._id}/task_id={task_id}/map_index={map_index}/attempt=*.log"
+        return max((self.airflow.home / "logs").glob(place)).read_text()
 
     def state(self, task_id: str) -> Any:
         [instance] = self.tasks(task_id)

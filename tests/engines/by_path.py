@@ -93,14 +93,15 @@ def _datafusion(path: Path, column: str | None, constant: Any) -> Iterable[Recor
     return _records(context.sql(f"SELECT * FROM t{where}").to_arrow_table())
 
 
-def _clickhouse(path: Path, column: str | None, constant: Any) -> Iterator[Record]:
+def _clickhouse(path: Path, column: str | None, constant: Any) -> Iterable[Record]:
     import chdb
 
     name = {"parquet": "Parquet", "orc": "ORC", "avro": "Avro"}[kind_of(path)]
     where = f"WHERE `{column}` = {_literal(constant)}" if column else ""
     query = f"SELECT * FROM file('{path}', {name}) {where} SETTINGS {_SETTINGS}"
-    for line in str(chdb.query(query, "JSONEachRow")).splitlines():
-        yield json.loads(line)
+    # It writes bytes as they are: no UTF-8, and each of them another letter in Latin-1.
+    lines = chdb.query(query, "JSONEachRow").bytes().decode("latin-1").split("\n")
+    return [json.loads(line) for line in lines if line]
 
 
 def _pyorc(path: Path, column: str | None, constant: Any) -> Iterator[Record]:

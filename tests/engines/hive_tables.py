@@ -134,9 +134,10 @@ CHANGING = {
         Table(
             "h_formats", HIVE, "PARQUET", _MIXED, "partitions of other formats", keys=_P, of_one_format=False
         ),
+        # ORC comes last: Hive changes no table from it to another format.
         {
             name: f"SET FILEFORMAT {stored}"
-            for name, stored in (("orc", "ORC"), ("text", "TEXTFILE"), ("parquet", "PARQUET"))
+            for name, stored in (("text", "TEXTFILE"), ("parquet", "PARQUET"), ("orc", "ORC"))
         },
     ),
     "h_separators": _Changing(

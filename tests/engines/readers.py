@@ -70,7 +70,8 @@ class SqlReader:
     def _known(self, table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, str]:
         """Return the conditions, with constants of the rows that were read first."""
         if table.name not in self._statements:
-            columns = table.all_columns
+            # Trino leaves columns out whose types it does not know: then it is asked for all rows only.
+            columns = table.all_columns if rows and len(rows[0]) == len(table.all_columns) else {}
             self._statements[table.name] = questions.statements(self._dialect, table.qualified, columns, rows)
             self._nan[table.name] = questions.with_nan(columns, rows)
         return self._statements[table.name]

@@ -1,6 +1,7 @@
 """What engines have read, as a page: `python -m tests.engines.shown` writes docs/safety/read-by-engines.md.
 
-It is made of what the last run of all tests of this folder has left (`make test-all`, or pytest on this folder).
+It is made of what runs of all tests of this folder have left (`make test-all`, or pytest on this folder); the engines
+may be asked one after the other (`-k`).
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ class NotComplete(Exception):
 
 
 def leave(played: Played, pairs: Iterable[tuple[str, str]]) -> None:
-    """Write what was found for the page.
+    """Write what was found for the page, in the place of what an earlier run has found of the same.
 
     Args:
         pairs: which engine was asked about which table.
     """
-    rows = [row for engine, table in pairs for row in _rows(played, engine, table)]
+    new = [row for engine, table in pairs for row in _rows(played, engine, table)]
+    known = json.loads(LEFT.read_text()) if LEFT.exists() else []
+    rows = list({(row["engine"], row["table"]): row for row in [*known, *new]}.values())
     LEFT.parent.mkdir(parents=True, exist_ok=True)
     LEFT.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 
@@ -112,7 +115,7 @@ def complete(rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
     missing = sorted(set(TABLES) - {row["table"] for row in rows})
     if missing or not all(IN_PART in row["phases"] for row in rows):
         raise NotComplete(
-            f"the last run left out {', '.join(missing) or 'a phase'}; run all tests of tests/engines"
+            f"what was run has left out {', '.join(missing) or 'a phase'}; run all tests of tests/engines"
         )
     return rows
 

@@ -26,8 +26,6 @@ from tests.engines.tables import SPARK_4, Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# ---- FILL IN AFTER THE FIRST RUN: what is refused, what an engine cannot read, what is never compacted in part. ----
-
 #: Tables that are refused, and the code. All others are compacted.
 REFUSED = {
     "o_union": "TYPE",
@@ -41,12 +39,19 @@ REFUSED = {
 }
 #: Questions that an engine fails to answer before anything was compacted, by reader and table, and why.
 UNREADABLE: dict[tuple[str, str], str] = {
-    (HIVE_3, "f_avro"): "its enum is no union with null: AvroTypeException: Found en, expecting union"
+    (HIVE_3, "f_avro"): "its enum is no union with null: AvroTypeException: Found en, expecting union",
+    (HIVE_4, "f_avro"): "its enum is no union with null: AvroTypeException: Found en, expecting union",
+    (TRINO, "f_avro"): "its enum is no union with null: Found en, expecting union",
+    (TRINO, "h_keys"): "Invalid partition value 'zzzzz' for char(4) partition key",
+    (
+        TRINO,
+        "s_parquet_widened",
+    ): "a float in the file, and a double in the table: UnsupportedOperationException",
 }
+#: Tables that are declared as read by name (`lakekeeper.readers`), by the engines that read their files by position.
+BY_POSITION = {(HIVE_4, "s_orc_by_name"), (TRINO, "s_orc_by_name")}
 #: Tables of Parquet or ORC of which a compaction in part rewrites all files, and why.
 WHOLE: dict[str, str] = {}
-
-# ---- END OF WHAT IS FILLED IN. ----
 
 ENGINES = (HIVE_3, HIVE_4, TRINO, FILES)
 #: What the readers of files know.
@@ -138,9 +143,11 @@ def written(request: pytest.FixtureRequest) -> Table:
 def test_the_rows_are_the_same(played: Played, written: Table, engine: str, table: str) -> None:
     readers = played.readers(engine, table)
     assert readers
-    assert {reader: played.differences(reader, table) for reader in readers} == {
-        reader: [] for reader in readers
+    found = {reader: played.differences(reader, table) for reader in readers}
+    wrong = {
+        reader: texts for reader, texts in found.items() if bool(texts) != ((reader, table) in BY_POSITION)
     }
+    assert wrong == {}
 
 
 @pytest.mark.parametrize(("engine", "table"), CASES)

@@ -21,6 +21,7 @@ VERSION = "368"
 START_LIMIT = 300
 #: The longest that a request may take; a query is a chain of them.
 LIMIT = 120
+_NO_NODES = "No nodes available to run query"
 _HEADERS = {
     "X-Trino-User": "tests",
     "X-Trino-Catalog": "hive",
@@ -62,6 +63,17 @@ class Trino:
         Raises:
             QueryFailed: Trino says that it failed.
         """
+        deadline = time.monotonic() + START_LIMIT
+        while True:
+            try:
+                return self._rows(statement)
+            except QueryFailed as error:
+                # It answers before it has heard of its own catalog.
+                if _NO_NODES not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+
+    def _rows(self, statement: str) -> list[list[Any]]:
         answer = self._request(f"{self._address}/v1/statement", statement.encode())
         rows: list[list[Any]] = []
         while True:
@@ -112,6 +124,10 @@ class Trino:
         plugin.mkdir(parents=True, exist_ok=True)
         for jar in jars.folder("trino-hive").glob("*.jar"):
             (plugin / jar.name).symlink_to(jar)
+        # Trino's own build of the plugin has this file; the jar in Maven repositories does not.
+        services = plugin / "services/META-INF/services"
+        services.mkdir(parents=True, exist_ok=True)
+        (services / "io.trino.spi.Plugin").write_text("io.trino.plugin.hive.HivePlugin\n")
 
     def _server_settings(self) -> Mapping[str, str]:
         return {
