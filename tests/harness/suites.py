@@ -126,7 +126,7 @@ SUITES = (
     Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
     Suite("sweep", "spark", "spark-3.5", ("tests/sweep",)),
     Suite(
-        "cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",), lane=Lane.SERVERS, limit=3600
+        "cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",), lane=Lane.SERVERS, limit=5400
     ),
     Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, needs=("jars",), lane=Lane.SERVERS),
     Suite(
@@ -136,9 +136,10 @@ SUITES = (
         ("tests/kerberos",),
         needs=("jars", "kerberos"),
         lane=Lane.SERVERS,
+        limit=3600,
     ),
     Suite("engines", "engines", "spark-3.5", ("tests/engines",), needs=("engines",), limit=5400),
-    Suite("native formats", "engines", "spark-3.5", ("tests/native",), needs=("engines",)),
+    Suite("native formats", "engines", "spark-3.5", ("tests/native",), needs=("engines",), limit=4800),
     Suite(
         "native night",
         "engines",
@@ -148,7 +149,7 @@ SUITES = (
         lane=Lane.LATENCY,
         limit=3600,
     ),
-    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
+    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY, limit=4800),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=3600),
 )

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.full
 #: Rows of each of the large commits: the procedure writes for seconds.
-ROWS, COMMITS = 400_000, 4
+ROWS, COMMITS = 150_000, 3
 LIMIT = 300
-#: A killed job's lease is taken over after that.
-ON = ("--native-formats", FORMATS, "--lease-timeout", "2s")
+
+ON = ("--native-formats", FORMATS)
 
 
 def _fill(spark: SparkSession, kind: str, database: str) -> None:
