@@ -163,9 +163,10 @@ def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
 
 
 def _may_be_compacted(table: Any) -> bool:
-    """Return whether a table is worth an analysis: an external one, or one of a format such as Paimon; no backup."""
+    """Return whether a table is worth an analysis: an external one, or one of Paimon or Iceberg; no backup."""
     properties = table.parameters or {}
-    listed = table.tableType == "EXTERNAL_TABLE" or "storage_handler" in properties
+    handler = properties.get("storage_handler", "").lower()
+    listed = table.tableType == "EXTERNAL_TABLE" or "paimon" in handler or "iceberg" in handler
     return listed and "lakekeeper.run_id" not in properties
 
 

@@ -44,6 +44,8 @@ _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
 _TEXTS = ("string", "char", "varchar")
 
+#: Formats of tables that have commits of their own.
+_NATIVE = ("iceberg", "paimon")
 #: What the statement of a user may name.
 _FIELDS = frozenset({"table", "database", "name"})
 
@@ -125,7 +127,7 @@ class Refresh:
         quoted = ".".join(map(impala_name, name.split(".", 1)))
         if self.invalidate:
             return [f"INVALIDATE METADATA {quoted}"]
-        specs = _specs(table) if self.partitions else None
+        specs = _specs(table) if self.partitions and not _is_native(table) else None
         if specs is None:
             return [f"REFRESH {quoted}"]
         return [f"REFRESH {quoted} PARTITION ({spec})" for spec in specs]
@@ -163,6 +165,11 @@ def refresh(
     return replace(report, tables=tables)
 
 
+def _is_native(table: Mapping[str, Any]) -> bool:
+    """Tell whether a table is one of a format with commits: what engines know of its partitions is the format's."""
+    return table.get("format") in _NATIVE
+
+
 def _could_be(table: Mapping[str, Any]) -> bool:
     """Tell whether a job has worked on a table, so that an earlier one may have swapped its files."""
     return table["outcome"] not in ("refused", "busy")
@@ -171,7 +178,8 @@ def _could_be(table: Mapping[str, Any]) -> bool:
 def _run(each: Refresh, tables: Sequence[Mapping[str, Any]], connect: Connect) -> Iterator[tuple[str, str]]:
     """Run the statements of one engine. Yield the tables whose statement failed, with warnings."""
     problem: str | None = None
-    for table in tables:
+    # An engine may not know the format of a table, and after a failure it is told of no other one.
+    for table in sorted(tables, key=_is_native):
         try:
             statements = each.statements(table)
         except Exception as error:  # a report of another version of the jobs

@@ -61,6 +61,12 @@ class NativeTable(Protocol):
     def location(self) -> str:
         """Return the URI of its directory, as the format has it."""
 
+    def property(self, name: str) -> str | None:
+        """Return the value of a property of the table; the format may keep it from the metastore."""
+
+    def target_file_size(self) -> int:
+        """Return the size that the table asks its files to have, in bytes."""
+
     def unsupported(self) -> str | None:
         """Return the feature with which the procedures would do more than to write the same rows into fewer files."""
 
@@ -102,6 +108,9 @@ class NativeTable(Protocol):
 
     def retention(self) -> timedelta | None:
         """Return for how long the table itself asks to keep its commits; None if it does not."""
+
+    def no_expiry(self) -> str | None:
+        """Return why the table's files must not be deleted with its commits; None if they may."""
 
     def expire(self, before: datetime) -> None:
         """Delete what only older commits need that have no name."""

@@ -11,6 +11,7 @@ from spark_jobs.core.messages.remedies.runs import of_other_table
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
 from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
+from spark_jobs.core.rules.eligibility import refuse_native
 from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
@@ -34,6 +35,9 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
     with job.session(name) as session:
         dry_run = session.options.dry_run
         chosen, runs, wanted, settled = _choose(job, name, session, dry_run=dry_run)
+        if not runs and not settled:  # guard: rollback_of_other_formats
+            # Its own format may have runs to roll back: this job was not told to work on it.
+            refuse_native(session.facts)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
         restored: dict[str, set[str]] = {}
         if dry_run:

@@ -52,6 +52,8 @@ class ModelNativeTable:
     next_id: int = 1
     feature: str | None = None
     no_rollback: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    no_expiry: str | None = None
 
     @property
     def files(self) -> tuple[ModelFile, ...]:
@@ -154,6 +156,12 @@ class ModelTableClient:
     def location(self) -> str:
         return self._sim.metastore.get(self._name).facts.storage.location
 
+    def property(self, name: str) -> str | None:
+        return self._state.properties.get(name)
+
+    def target_file_size(self) -> int:
+        return 512 * MB
+
     def unsupported(self) -> str | None:
         return self._state.feature
 
@@ -215,6 +223,9 @@ class ModelTableClient:
 
     def retention(self) -> timedelta | None:
         return self._state.retention
+
+    def no_expiry(self) -> str | None:
+        return self._state.no_expiry
 
     def expire(self, before: datetime) -> None:
         def act() -> None:

@@ -2,63 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from spark_jobs.core.messages.errors import UnitChanged
+from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.values.model import TableName
-from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
-from tests.crash.model_native import ModelFormat, ModelNativeTable, ModelTableClient, append, rows_of
-from tests.crash.scenario import WAREHOUSE, run
+from tests.crash.model_native import ModelTableClient, append, rows_of
+from tests.crash.native_lake import AT_ONCE, COMPACTED, FILES, NAME, ON, files, job, lake, only, tags, units
+from tests.crash.scenario import run
 from tests.crash.simulated_cluster import SimulatedCluster
-
-NAME = "sales.lake"
-FILES = {"a": 4, "b": 6, "c": 1}
-ON = ("--native-formats", "iceberg")
-AT_ONCE = ("--older-than", "0s")
-
-
-def lake(keys: tuple[str, ...] = ("k",), name: str = NAME) -> SimulatedCluster:
-    """Two partitions with small files, and one with a single file."""
-    sim = SimulatedCluster()
-    writers.create_table(sim, name, f"{WAREHOUSE}/lake", table_type="ICEBERG")
-    sim.native.put(TableName.parse(name), ModelNativeTable(keys))
-    for value, files in FILES.items():
-        append(sim, name, value, files)
-    return sim
-
-
-def job(sim: SimulatedCluster, verb: str, *argv: object, faults: tuple[Fault, ...] = (), **more: Any) -> Any:
-    return run(sim.client(*faults), verb, "--table", NAME, *ON, *map(str, argv), **more)
-
-
-def only(report: dict[str, Any]) -> dict[str, Any]:
-    (table,) = report["tables"]
-    return table
-
-
-def units(report: dict[str, Any]) -> dict[str, str]:
-    return {unit["unit"].get("k", ""): unit["outcome"] for unit in only(report)["units"]}
-
-
-def files(sim: SimulatedCluster) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for file in sim.native.tables[TableName.parse(NAME)].files:
-        value = dict(file.unit).get("k") or ""
-        found[value] = found.get(value, 0) + 1
-    return found
-
-
-def tags(sim: SimulatedCluster) -> set[str]:
-    return set(sim.native.tables[TableName.parse(NAME)].named)
-
-
-COMPACTED = {"a": 1, "b": 1, "c": 1}
 
 
 def test_an_analysis_has_the_figures_of_the_formats_own_metadata() -> None:
@@ -197,7 +152,7 @@ def test_files_that_are_added_meanwhile_do_not_hide_a_compaction() -> None:
     assert units(report) == {"a": "compacted", "b": "compacted", "c": "healthy"}
 
 
-def test_an_error_in_the_middle_reports_what_was_committed_before_it() -> None:
+def test_an_error_in_the_middle_is_followed_by_a_try_of_what_was_left() -> None:
     sim = lake()
     calls: list[object] = []
 
@@ -206,7 +161,26 @@ def test_an_error_in_the_middle_reports_what_was_committed_before_it() -> None:
         return point.op == "native_compact" and len(calls) == 2
 
     report = job(sim, "compact", "--run-id", "r1", faults=(Fault.error_before(second),))
-    assert sorted(units(report).values()) == ["compacted", "failed", "healthy"]
+    assert units(report) == {"a": "compacted", "b": "compacted", "c": "healthy"}
+    # The first unit, which was committed before the error, is not compacted again.
+    assert sum(each.commit.rewrites for each in sim.native.tables[TableName.parse(NAME)].commits) == 2
+    assert only(job(sim, "rollback"))["outcome"] == "done"
+    assert files(sim) == FILES
+
+
+def test_a_partition_whose_files_cannot_be_read_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim, compact = lake(), ModelTableClient._compact
+
+    def damaged(table: ModelTableClient, spec: Any) -> None:
+        if spec == (("k", "a"),):
+            raise LakekeeperError("a file of it is damaged")
+        compact(table, spec)
+
+    before = rows_of(sim, NAME)
+    monkeypatch.setattr(ModelTableClient, "_compact", damaged)
+    report = job(sim, "compact")
+    assert units(report) == {"a": "failed", "b": "compacted", "c": "healthy"}
+    assert (files(sim), rows_of(sim, NAME)) == ({**COMPACTED, "a": FILES["a"]}, before)
     assert only(job(sim, "rollback"))["outcome"] == "done"
     assert files(sim) == FILES
 
@@ -278,146 +252,3 @@ def test_of_two_runs_the_older_one_is_rolled_back_after_the_newer_one() -> None:
     assert sorted(files(sim).values()) != sorted(FILES.values())
     job(sim, "rollback")
     assert (files(sim), rows_of(sim, NAME)) == (FILES, before)
-
-
-def test_units_beyond_the_limits_are_deferred() -> None:
-    sim = lake()
-    report = job(sim, "compact", "--max-units", 1)
-    assert sorted(units(report).values()) == ["compacted", "deferred", "healthy"]
-    assert sorted(files(sim).values())[:2] == [1, 1]
-
-
-def test_only_the_partitions_that_were_named_are_compacted() -> None:
-    sim = lake()
-    report = job(sim, "compact", "--partitions", '[{"k": "b"}]')
-    assert (units(report), files(sim)) == ({"b": "compacted"}, {**FILES, "b": 1})
-    planned = job(lake(), "plan", "--where", "k = 'a'")
-    assert units(planned) == {"a": "flagged"}
-
-
-def test_a_procedure_that_does_nothing_is_not_believed() -> None:
-    sim = lake()
-    sim.native.idle = True
-    report = job(sim, "compact", "--run-id", "r1")
-    reasons = {unit["reason"] for unit in only(report)["units"] if unit["files"] > 1}
-    assert reasons == {"the procedure of the format has left its files as they were"}
-    assert (report["exit_code"], tags(sim), only(report)["run_id"]) == (0, set(), None)
-
-
-@pytest.mark.parametrize(
-    ("error", "outcome"), [(UnitChanged("a writer"), "changed"), (OSError("no"), "failed")]
-)
-def test_a_procedure_that_fails_leaves_the_table_as_it_is(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, outcome: str
-) -> None:
-    def fail(*_: object) -> None:
-        raise error
-
-    sim = lake()
-    before = rows_of(sim, NAME)
-    monkeypatch.setattr(ModelTableClient, "compact", fail)
-    report = job(sim, "compact")
-    assert (units(report)["a"], rows_of(sim, NAME), files(sim), tags(sim)) == (outcome, before, FILES, set())
-
-
-@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])
-def test_a_dry_run_changes_nothing(verb: str) -> None:
-    sim = lake()
-    job(sim, "compact", "--run-id", "r1", "--max-units", 1)
-    before = sim.digest()
-    more = AT_ONCE if verb == "cleanup" else ()
-    assert "flagged" in units(job(sim, verb, "--dry-run", *more)).values()
-    assert sim.digest() == before
-
-
-def test_a_format_that_is_not_switched_on_is_refused_by_its_name() -> None:
-    sim = lake()
-    report = run(sim.client(), "compact", "--table", NAME)
-    assert only(report)["code"] == "ICEBERG"
-    assert files(sim) == FILES
-
-
-def test_a_table_can_switch_its_format_off_and_not_on() -> None:
-    sim = lake()
-    facts = sim.metastore.get(TableName.parse(NAME))
-    for name, value, options, code in (
-        ("lakekeeper.enabled", "false", ON, "OPTED_OUT"),
-        ("lakekeeper.native_formats", "iceberg", (), "ICEBERG"),
-    ):
-        twin = sim.copy()
-        writers.create_table(
-            twin, f"{NAME}2", f"{WAREHOUSE}/lake2", **{**facts.facts.properties, name: value}
-        )
-        report = run(twin.client(), "analyze", "--table", f"{NAME}2", *options)
-        assert only(report)["code"] == code
-
-
-def test_a_session_that_lacks_the_catalog_refuses_only_its_own_tables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sim = lake()
-    writers.create_table(sim, "sales.plain", f"{WAREHOUSE}/plain")
-    for _ in range(4):
-        writers.append(sim, f"{WAREHOUSE}/plain", sim.ledger.fresh(3))
-    monkeypatch.setattr(ModelFormat, "lacks", lambda _: "add this to spark_submit")
-    report = run(sim.client(), "compact", "--database", "sales", *ON)
-    found = {table["table"]: (table["outcome"], table["code"]) for table in report["tables"]}
-    assert found == {NAME: ("refused", "NO_CATALOG"), "sales.plain": ("done", None)}
-    assert report["exit_code"] == 0
-
-
-RETENTION: list[tuple[tuple[str, ...], set[str]]] = [
-    (("--older-than", "7d"), {"r1", "r2"}),
-    (("--keep-last", "1"), {"r2"}),
-    (AT_ONCE, set()),
-]
-
-
-@pytest.mark.parametrize(("words", "kept"), RETENTION)
-def test_a_cleanup_keeps_what_the_retention_asks_for(words: tuple[str, ...], kept: set[str]) -> None:
-    sim = lake()
-    job(sim, "compact", "--run-id", "r1", "--max-units", 1)
-    job(sim, "compact", "--run-id", "r2")
-    report = job(sim, "cleanup", *words)
-    assert {name.rpartition("-")[2] for name in tags(sim)} == kept
-    assert only(report)["held_runs"] == len(kept)
-    assert only(report)["freed_bytes"] == 0
-
-
-def test_an_expiry_is_a_second_switch_and_keeps_what_the_table_asks_for() -> None:
-    sim = lake()
-    name = TableName.parse(NAME)
-    job(sim, "compact", "--run-id", "r1")
-    sim.native.put(
-        name, ModelNativeTable(**{**vars(sim.native.tables[name]), "retention": timedelta(days=5)})
-    )
-    refused = only(job(sim, "cleanup", "--native-expiry", *AT_ONCE))
-    assert (refused["code"], len(sim.native.tables[name].commits)) == ("SHORT_RETENTION", 5)
-    assert "asks to keep its commits for 5d" in refused["reason"]
-    sim.advance(6 * 86_400.0)
-    cleaned = only(job(sim, "cleanup", "--native-expiry", "--older-than", "5d"))
-    assert (cleaned["outcome"], cleaned["freed_bytes"]) == ("done", 10 * 1024 * 1024)
-    assert len(sim.native.tables[name].commits) == 1
-
-
-def test_the_history_and_what_is_left_of_ours() -> None:
-    sim = lake()
-    job(sim, "compact", "--run-id", "r1")
-    (row,) = only(job(sim, "history"))["history"]
-    assert (row["run_id"], row["units"], row["rollback"]) == ("r1", 2, "possible")
-    assert (row["before"]["files"], row["after"]["files"]) == (11, 3)
-    home = f"{WAREHOUSE}/.lakekeeper-lake"
-    assert only(job(sim, "check"))["left"] == ["tag lakekeeper-after-r1", "tag lakekeeper-before-r1", home]
-    job(sim, "rollback")
-    assert only(job(sim, "check"))["left"] == [home]
-
-
-def test_two_jobs_take_turns() -> None:
-    """The second one waits for the lease of the first, and finds nothing left to do."""
-    sim = lake()
-    reports: list[Any] = []
-    act: Callable[[], object] = lambda: reports.append(job(sim, "compact", "--run-id", "r2"))  # noqa: E731
-    hook = Fault.hook(lambda point: point.op == "native_compact", act)
-    job(sim, "compact", "--run-id", "r1", faults=(hook,))
-    assert only(reports[0])["outcome"] == "busy"
-    assert (files(sim), {name.rpartition("-")[2] for name in tags(sim)}) == (COMPACTED, {"r1"})

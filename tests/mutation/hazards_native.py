@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Operator, Remove, Value
 
-_NATIVE = "tests/crash/test_native.py"
+_NATIVE, _OPTIONS = "tests/crash/test_native.py", "tests/crash/test_native_options.py"
 
 
-def _of_native(name: str, what: str, edit: Operator, test: str) -> Mutation:
-    return Mutation(f"H60-{name}", what, (edit,), (f"{_NATIVE}::{test}",))
+def _of_native(name: str, what: str, edit: Operator, test: str, file: str = _NATIVE) -> Mutation:
+    return Mutation(f"H60-{name}", what, (edit,), (f"{file}::{test}",))
 
 
 NATIVE = (
@@ -42,5 +42,27 @@ NATIVE = (
         "commits are expired that the table itself asks to keep",
         Condition("own_retention_counts", False),
         "test_an_expiry_is_a_second_switch_and_keeps_what_the_table_asks_for",
+        _OPTIONS,
+    ),
+    _of_native(
+        "others",
+        "an expiry deletes files that may be those of another table",
+        Condition("files_of_other_tables", False),
+        "test_files_that_may_be_those_of_another_table_are_not_deleted_with_the_commits",
+        _OPTIONS,
+    ),
+    _of_native(
+        "told",
+        "a rollback says that there is nothing to undo of a table whose format it was not told of",
+        Condition("rollback_of_other_formats", False),
+        "test_a_rollback_that_was_not_told_of_the_format_does_not_say_that_there_is_nothing_to_undo",
+        _OPTIONS,
+    ),
+    _of_native(
+        "property",
+        "a table is worked on that a property which only its format knows leaves out",
+        Condition("opted_out_by_the_format", False),
+        "test_a_property_that_only_the_format_knows_leaves_a_table_out",
+        _OPTIONS,
     ),
 )

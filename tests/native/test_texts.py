@@ -66,6 +66,9 @@ def test_one_task_of_the_procedure_has_all_small_files_of_a_unit(lengths, number
         "compaction.min.file-num": str(number),
         "compaction.max.file-num": str(number),
         "target-file-size": f"{128 * MB} b",
+        # Its commit expires no snapshot.
+        "snapshot.num-retained.min": "2147483647",
+        "snapshot.num-retained.max": "2147483647",
     }
 
 
@@ -77,13 +80,26 @@ def test_a_string_null_is_not_told_from_no_value(text: str, clear: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("uri", "path"),
+    ("other", "same"),
     [
-        ("hdfs://nn/warehouse/t", "/warehouse/t"),
-        ("file:/warehouse/t/", "/warehouse/t"),
-        ("/warehouse/t", "/warehouse/t"),
-        ("hdfs://nn/ware%20house/t", "/ware house/t"),
+        ("hdfs://nn/warehouse/t", True),
+        ("hdfs://NN/warehouse/t/", True),
+        ("hdfs:/warehouse/t", True),
+        ("/warehouse/t", True),
+        ("hdfs://dr/warehouse/t", False),
+        ("hdfs://nn/warehouse/t?x", False),
+        ("hdfs://nn/warehouse/t2", False),
     ],
 )
-def test_locations_are_compared_by_their_paths(uri: str, path: str) -> None:
-    assert spark_format.path_of(uri) == path
+def test_a_directory_is_told_from_one_of_another_cluster(other: str, same: bool) -> None:
+    assert spark_format.is_same_place(other, "hdfs://nn/warehouse/t") is same
+
+
+@pytest.mark.parametrize("one", ["file:///ware house/t", "file:/ware%20house/t", "/ware house/t/"])
+def test_a_location_may_be_written_with_escapes(one: str) -> None:
+    assert spark_format.is_same_place(one, "file:/ware%20house/t")
+
+
+def test_a_time_that_is_too_long_is_the_longest() -> None:
+    assert statements.longest(2**63 - 1) == timedelta.max
+    assert statements.longest(1000) == timedelta(seconds=1)

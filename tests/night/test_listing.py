@@ -18,6 +18,7 @@ KNOWN = {
     "carts": ("EXTERNAL_TABLE", {"table_type": "ICEBERG"}),
     "events": ("MANAGED_TABLE", PAIMON),
     "managed": ("MANAGED_TABLE", None),
+    "in_hbase": ("MANAGED_TABLE", {"storage_handler": "org.apache.hadoop.hive.hbase.HBaseStorageHandler"}),
     "a_view": ("VIRTUAL_VIEW", None),
     "orders_backup": ("EXTERNAL_TABLE", {"lakekeeper.run_id": "r1"}),
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from spark_jobs.adapters.native.spark_format import Needs
-from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
+from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, longest, timestamp
 from spark_jobs.core.messages.errors import UnitChanged
 from spark_jobs.core.values.ddl import identifier, literal
 from spark_jobs.protocol.native_ports import Commit, DataFile, UnitFiles
@@ -21,6 +21,8 @@ _TYPES = {"string": "string", "int": "int", "long": "bigint", "date": "date"}
 _MAX_AGE, _DEFAULT_AGE = "history.expire.max-snapshot-age-ms", "432000000"
 _COLLECTION = "gc.enabled"
 _LEAST, _DEFAULT_LEAST = "history.expire.min-snapshots-to-keep", "1"
+_TAG_DAYS = 36_500
+_TARGET, _DEFAULT_TARGET = "write.target-file-size-bytes", "536870912"
 
 
 NEEDS = Needs(
@@ -51,6 +53,15 @@ class IcebergTable:
     def location(self) -> str:
         """Return the location that the table's metadata has."""
         return str(self._loaded.location())
+
+    def property(self, name: str) -> str | None:
+        """Return the value of a property of the table."""
+        value = self._loaded.properties().get(name)
+        return None if value is None else str(value)
+
+    def target_file_size(self) -> int:
+        """Return the size for which Iceberg's own procedure aims where nothing else is said."""
+        return int(self._property(_TARGET, _DEFAULT_TARGET))
 
     def unsupported(self) -> str | None:
         """Return None: of what is not supported, this adapter makes one unit."""
@@ -119,7 +130,8 @@ class IcebergTable:
 
     def tag(self, name: str, commit: str) -> None:
         """Create a tag, or move it."""
-        as_of = f"AS OF VERSION {int(commit)}"
+        # Without a time of its own, it would go with `history.expire.max-ref-age-ms` of the table.
+        as_of = f"AS OF VERSION {int(commit)} RETAIN {_TAG_DAYS} DAYS"
         self._sql.rows(f"ALTER TABLE {self._sql.name()} CREATE OR REPLACE TAG {identifier(name)} {as_of}")
 
     def untag(self, name: str) -> None:
@@ -158,12 +170,25 @@ class IcebergTable:
 
     def retention(self) -> timedelta | None:
         """Return the table's own maximum age of snapshots, or Iceberg's default."""
-        return timedelta(milliseconds=int(self._property(_MAX_AGE, _DEFAULT_AGE)))
+        return longest(int(self._property(_MAX_AGE, _DEFAULT_AGE)))
+
+    def no_expiry(self) -> str | None:
+        """Return why: the table forbids to delete files, or has some that `add_files` took from another table."""
+        if self._property(_COLLECTION, "true") == "false":
+            return f"it has {_COLLECTION}=false"
+        places = [self.location(), self.property("write.data.path")]
+        outside = " AND ".join(
+            f"NOT startswith(file_path, {literal(place.rstrip('/') + '/')})" for place in places if place
+        )
+        found = self._sql.select("file_path", of=".all_files", where=f"{outside} LIMIT 1")
+        return (
+            f"its file {found[0][0]} is not in its own directory, and may be another table's"
+            if found
+            else None
+        )
 
     def expire(self, before: datetime) -> None:
-        """Call `expire_snapshots`, which keeps as many as the table asks for; not where it forbids to delete files."""
-        if self._property(_COLLECTION, "true") == "false":
-            return
+        """Call `expire_snapshots`, which keeps as many as the table asks for."""
         least = int(self._property(_LEAST, _DEFAULT_LEAST))
         self._sql.call(
             "system.expire_snapshots",
@@ -173,7 +198,8 @@ class IcebergTable:
         )
 
     def _property(self, name: str, default: str) -> str:
-        return str(self._loaded.properties().getOrDefault(name, default))
+        value = self.property(name)
+        return default if value is None else value
 
     def _refresh(self) -> None:
         """Forget what Iceberg's catalog has kept of the table: other writers may have committed."""

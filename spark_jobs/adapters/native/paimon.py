@@ -10,7 +10,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from spark_jobs.adapters.native.spark_format import Needs
-from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, timestamp
+from spark_jobs.adapters.native.statements import Statements, can_be_selected, condition, longest, timestamp
 from spark_jobs.core.messages.errors import LakekeeperError, UnitChanged
 from spark_jobs.core.values.ddl import literal
 from spark_jobs.core.values.model import Spec
@@ -29,6 +29,8 @@ _TYPES = {"VARCHAR": "string", "CHAR": "string", "INTEGER": "int", "BIGINT": "bi
 #: The modes of buckets that the procedure of Spark knows.
 _BUCKETS = ("HASH_FIXED", "HASH_DYNAMIC", "BUCKET_UNAWARE")
 _EPOCH = date(1970, 1, 1)
+#: More snapshots than there are.
+_EVERY = 2**31 - 1
 #: The text of a partition value that is NULL, and of a string of four letters.
 _NULL = "null"
 
@@ -67,6 +69,16 @@ class PaimonTable:
         """Return the directory of the table."""
         return str(self._loaded.location().toString())
 
+    def property(self, name: str) -> str | None:
+        """Return the value of an option; Paimon tells the metastore only of those that begin with `hive.`."""
+        value = self._loaded.options().get(name)
+        return None if value is None else str(value)
+
+    def target_file_size(self) -> int:
+        """Return the size that the table asks for, or Paimon's own for tables with or without a primary key."""
+        keyed = not self._loaded.primaryKeys().isEmpty()
+        return int(self._loaded.coreOptions().targetFileSize(keyed))
+
     def unsupported(self) -> str | None:
         """Return the feature with which `compact` would change what readers see, or delete rows."""
         options = self._loaded.coreOptions()
@@ -75,9 +87,10 @@ class PaimonTable:
             f"its buckets are {mode}": mode not in _BUCKETS,
             "it has deletion vectors": options.deletionVectorsEnabled(),
             "its merge engine is first-row": str(options.mergeEngine().toString()) == "first-row",
-            # `compact` clears write-only for its own commit, and a commit that may do so deletes expired partitions.
-            "it is write-only and has partition.expiration-time": options.writeOnly()
-            and options.partitionExpireTime() is not None,
+            # A commit may delete the partitions that are expired; `compact` clears write-only for its own one.
+            "it has partition.expiration-time": options.partitionExpireTime() is not None,
+            # Readers see such rows until a compaction leaves them out.
+            "it has record-level.expire-time": self.property("record-level.expire-time") is not None,
         }
         return next((feature for feature, has in found.items() if has), None)
 
@@ -162,7 +175,11 @@ class PaimonTable:
 
     def retention(self) -> timedelta | None:
         """Return how long the table keeps its snapshots by itself."""
-        return timedelta(milliseconds=int(self._loaded.coreOptions().snapshotTimeRetain().toMillis()))
+        return longest(int(self._loaded.coreOptions().snapshotTimeRetain().toMillis()))
+
+    def no_expiry(self) -> str | None:
+        """Return None: all files are the table's own."""
+        return None
 
     def expire(self, before: datetime) -> None:
         """Call `expire_snapshots`, which keeps as many as the table asks for."""
@@ -201,7 +218,15 @@ def _options(lengths: Sequence[int], target: int) -> str:
     small = [length for length in lengths if length < _SMALL * target]
     tasks = max(1, math.ceil(sum(small) / _MOST_BYTES))
     each = max(2, math.ceil(len(small) / tasks))
-    return f"compaction.min.file-num={each},compaction.max.file-num={each},target-file-size={target} b"
+    options = {
+        "compaction.min.file-num": each,
+        "compaction.max.file-num": each,
+        "target-file-size": f"{target} b",
+        # A commit expires snapshots, also those of a table whose owner keeps them by write-only.
+        "snapshot.num-retained.min": _EVERY,
+        "snapshot.num-retained.max": _EVERY,
+    }
+    return ",".join(f"{name}={value}" for name, value in options.items())
 
 
 def _is_clear(text: str | None, keys: Mapping[str, str]) -> bool:

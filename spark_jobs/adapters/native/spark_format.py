@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.native.statements import NoTable, Statements
 from spark_jobs.adapters.spark.sessions import statement_session
-from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.eligibility import TableFacts
 from spark_jobs.protocol.native_ports import NativeTable
 
 _CATALOG = "spark.sql.catalog."
+#: Scheme, authority and path.
+_URI = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*:)?(?://([^/]*))?)?(.*)", re.DOTALL)
 
 
 def settings_of(spark: SparkSession, prefix: str) -> dict[str, str]:
@@ -106,7 +109,11 @@ class SparkFormat:
                 location = table.location()
             except NoTable:
                 continue
-            if path_of(location) == path_of(facts.storage.location):
+            except LakekeeperError as error:
+                # One catalog that does not answer keeps no table of another one from being worked on.
+                others.append(str(error))
+                continue
+            if is_same_place(location, facts.storage.location):
                 return table
             others.append(f"{catalog} has another one at {location}")
         named = "; ".join(others) or f"none of {', '.join(self._catalogs)} has it"
@@ -116,6 +123,13 @@ class SparkFormat:
         )
 
 
-def path_of(uri: str) -> str:
-    """Return the path of a URI, which catalogs write with and without its file system."""
-    return unquote(urlsplit(uri).path if "://" in uri or uri.startswith("file:") else uri).rstrip("/")
+def is_same_place(one: str, other: str) -> bool:
+    """Tell whether two URIs name one directory. Catalogs write it with and without its file system."""
+    (system, path), (other_system, other_path) = _parts(one), _parts(other)
+    return path == other_path and (not system or not other_system or system == other_system)
+
+
+def _parts(uri: str) -> tuple[str, str]:
+    """Return the file system of a URI, empty without one, and the path: in a location `?` and `#` are letters."""
+    scheme, authority, path = _URI.fullmatch(uri).groups("")  # type: ignore[union-attr]
+    return (f"{scheme}//{authority}".lower() if authority else ""), unquote(path).rstrip("/")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -22,7 +22,10 @@ _LITERALS: Mapping[str, Callable[[str], str]] = {
     "date": lambda text: f"DATE {literal(text)}",
 }
 #: Words in the errors of formats by which another writer was faster.
-_CONFLICTS = ("CommitFailedException", "onflict", "Missing required files to delete")
+_CONFLICTS = (
+    *("CommitFailedException", "Found conflicting files", "Missing required files to delete"),
+    *("onflicts during commits", "deletion conflicts detected", "Conflicts detected"),
+)
 #: And those by which a catalog has no such table.
 _ABSENT = (
     *("NoSuchTableException", "NoSuchNamespaceException", "NoSuchDatabaseException"),
@@ -48,6 +51,15 @@ def _equals(key: str, value: str | None, kind: str) -> str:
 def timestamp(at: datetime) -> str:
     """Return a time as a literal."""
     return f"TIMESTAMP {literal(at.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M:%S+00:00'))}"
+
+
+def longest(millis: int) -> timedelta:
+    """Return a time in milliseconds; a property may say more of them than a `timedelta` has."""
+    return (
+        timedelta.max
+        if millis > timedelta.max // timedelta(milliseconds=1)
+        else timedelta(milliseconds=millis)
+    )
 
 
 class NoTable(LakekeeperError):

@@ -156,7 +156,13 @@ class WarningCode(Explained):
     CANNOT_BE_ROLLED_BACK = (
         "A table of another format was compacted by the format's own procedure, and the format has no rollback that is"
         " safe for it. The rows are the same as before.",
-        "Nothing. Leave the table out by `lakekeeper.enabled=false` if the files before must come back.",
+        "Nothing. Leave the table out by `lakekeeper.enabled=false` if you may need the files of before again.",
+    )
+    COMMITS_NOT_EXPIRED = (
+        "With `native_expiry`: the commits of a table were not expired, because that would delete files which the table"
+        " forbids to delete, or which may be another table's, such as those that Iceberg's `add_files` has taken over.",
+        "Switch `native_expiry` off for this table, and expire its commits by your own procedure if the files are its"
+        " own.",
     )
     NAN_STATISTICS = (
         "A FLOAT or DOUBLE column of an ORC table begins with NaN in a stripe of the new files, and ORC then has NaN as"

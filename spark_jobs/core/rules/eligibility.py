@@ -156,13 +156,18 @@ def native_format(facts: TableFacts) -> str | None:
     )
 
 
-def _check_table_format(facts: TableFacts) -> None:
+def refuse_native(facts: TableFacts) -> None:
+    """Raise the refusal of a table of another format, which is not switched on."""
     name = native_format(facts)
     if name is not None:
         raise Refusal(
             _CODES_BY_PROVIDER[name],
             f"{facts.name} is a {name.capitalize()} table; its files must only be rewritten by {name.capitalize()}",
         )
+
+
+def _check_table_format(facts: TableFacts) -> None:
+    refuse_native(facts)
     handler = facts.properties.get("storage_handler", "")
     if handler or any("storage handler" in feature.lower() for feature in facts.unsupported):
         raise Refusal(

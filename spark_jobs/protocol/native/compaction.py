@@ -6,7 +6,7 @@ What a procedure says of its own work does not count: the files are counted in t
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.messages.errors import LeaseLost
@@ -98,17 +98,36 @@ class NativeCompaction:
         self._admission.update(lambda a: a.timed(amount, seconds).ended(each.outcome for each in results))
         return [replace(each, seconds=round(seconds / len(units), 3)) for each in results]
 
-    def _compact(self, units: Sequence[UnitPlan]) -> Exception | None:
-        """Call the procedure. Return the error with which it has ended: it may have committed some units before."""
+    def _compact(self, units: Sequence[UnitPlan]) -> dict[str, Exception]:
+        """Compact units by one call, and after an error each of them by its own. Return the errors by unit.
+
+        So a file that cannot be read keeps its own partition from being compacted, and no other.
+        """
         try:
             self._begin()
+        except Exception as error:
+            return {unit.unit.key: error for unit in units}
+        error = self._call(units)
+        if error is None or isinstance(error, LeaseLost) or len(units) == 1:
+            return {unit.unit.key: error for unit in units} if error else {}
+        return {unit.unit.key: again for unit in self._untouched(units) if (again := self._call([unit]))}
+
+    def _call(self, units: Sequence[UnitPlan]) -> Exception | None:
+        """Call the procedure. Return the error with which it has ended: it may have committed some units before."""
+        try:
             self._session.check_lease()
-            self._session.table.compact(
-                [_files_of(unit) for unit in units], self._session.options.thresholds().target
-            )
+            self._session.table.compact([_files_of(unit) for unit in units], self._session.thresholds.target)
         except Exception as error:
             return error
         return None
+
+    def _untouched(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
+        """Return those units whose planned files are all still there; all of them where that cannot be told."""
+        try:
+            files = by_unit(self._session.table.files())
+        except Exception:
+            return list(units)
+        return [unit for unit in units if not _gone(unit, files.get(unit.unit.spec, ()))]
 
     def _begin(self) -> None:
         """Give the present commit its name, before the first procedure of the run."""
@@ -121,15 +140,16 @@ class NativeCompaction:
             table.tag(f"{BEFORE}{self._run.run_id}", self._run.before)  # guard: named_before_the_procedure
         self._begun = True
 
-    def _results(self, units: Sequence[UnitPlan], error: Exception | None) -> list[UnitReport]:
+    def _results(self, units: Sequence[UnitPlan], errors: Mapping[str, Exception]) -> list[UnitReport]:
         """Return what has become of units: their files are counted, whatever the procedure has said."""
-        if isinstance(error, LeaseLost):
-            raise error
+        for error in errors.values():
+            if isinstance(error, LeaseLost):
+                raise error
         try:
             files = by_unit(self._session.table.files())
         except Exception as unknown:
-            return [of_error(unit.unit, error or unknown, unit.health).report for unit in units]
-        return [_result(unit, files.get(unit.unit.spec, ()), error) for unit in units]
+            return [of_error(u.unit, errors.get(u.unit.key, unknown), u.health).report for u in units]
+        return [_result(u, files.get(u.unit.spec, ()), errors.get(u.unit.key)) for u in units]
 
     def _report(self, units: Sequence[UnitReport]) -> TableReport:
         run = self._end()
@@ -180,12 +200,16 @@ def _files_of(unit: UnitPlan) -> UnitFiles:
     return UnitFiles(unit.unit.spec, tuple(file.length for file in files))
 
 
+def _gone(unit: UnitPlan, now: Sequence[DataFile]) -> set[str]:
+    """Return the names of the planned files that the table has no more."""
+    planned = {file.name for file in unit.inputs.files.data} if unit.inputs else set()
+    return planned - {name_of(file.path) for file in now}
+
+
 def _result(unit: UnitPlan, now: Sequence[DataFile], error: Exception | None) -> UnitReport:
     """Return what has become of a unit: it was compacted if files of its plan are gone and it still has some."""
-    planned = {file.name for file in unit.inputs.files.data} if unit.inputs else set()
-    left = {name_of(file.path) for file in now}
     size = sum(file.length for file in now)
-    if now and planned - left:
+    if now and _gone(unit, now):
         return replace(unit.report(), outcome=UnitOutcome.COMPACTED, files_after=len(now), bytes_after=size)
     if error is not None:
         return of_error(unit.unit, error, unit.health).report

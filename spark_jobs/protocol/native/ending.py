@@ -10,6 +10,7 @@ from typing import Any
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.planning.retention import AgedRun, expired
 from spark_jobs.core.rules.due import exact
 from spark_jobs.core.wire.report import TableReport, UnitReport
@@ -105,15 +106,13 @@ def clean_up(session: NativeSession, history: NativeHistory) -> TableReport:
     Raises:
         Refusal: SHORT_RETENTION, the table itself asks to keep its commits for longer.
     """
-    options = session.options
-    before = session.services.now() - _retention(session) if options.native_expiry else None
-    due = _due(session, history)
+    due, retention = _due(session, history), _retention(session)
     size = session.kept_bytes(due)
-    units = [_clean(session, run) for run in due]
-    freed = before is not None and not options.dry_run
-    if before is not None and freed:
+    units = [_clean(session, run, expires=retention is not None) for run in due]
+    freed = retention is not None and not session.options.dry_run
+    if retention is not None and freed:
         session.check_lease()
-        session.table.expire(before)
+        session.table.expire(_before(session.services.now(), retention))
     report = replace(
         report_of(session, units),
         run_id=due[0].run_id if len(due) == 1 else None,
@@ -124,8 +123,23 @@ def clean_up(session: NativeSession, history: NativeHistory) -> TableReport:
     return report.conclude(acted=[UnitOutcome.CLEANED, UnitOutcome.FLAGGED])
 
 
-def _retention(session: NativeSession) -> timedelta:
-    """Return for how long commits are kept. Raise Refusal if the table itself asks to keep them for longer."""
+def _before(now: datetime, retention: timedelta) -> datetime:
+    """Return the time before which commits are expired; no time is before the first one."""
+    return _EVER if retention > now - _EVER else now - retention
+
+
+def _retention(session: NativeSession) -> timedelta | None:
+    """Return for how long commits are kept; None if none are to be expired, or if that would delete too much.
+
+    Raises:
+        Refusal: SHORT_RETENTION.
+    """
+    if not session.options.native_expiry:
+        return None
+    why = session.table.no_expiry()
+    if why is not None:  # guard: files_of_other_tables
+        session.notes.append(WarningCode.COMMITS_NOT_EXPIRED.text(f"{session.facts.name}: {why}"))
+        return None
     own, asked = session.table.retention(), session.options.older_than or timedelta()
     if own is not None and asked < own:  # guard: own_retention_counts
         raise Refusal(
@@ -146,13 +160,13 @@ def _due(session: NativeSession, history: NativeHistory) -> list[NativeRun]:
     return [run for run in history.runs if run.run_id in due]
 
 
-def _clean(session: NativeSession, run: NativeRun) -> UnitReport:
+def _clean(session: NativeSession, run: NativeRun, *, expires: bool) -> UnitReport:
     size = session.kept_bytes([run])
     if session.options.dry_run:
         return UnitReport(_WHOLE, UnitOutcome.FLAGGED, reason="dry run: it would be cleaned up", bytes=size)
     session.check_lease()
     forget(session.table, run)
-    why = None if session.options.native_expiry else "its files go when the commits of the table are expired"
+    why = None if expires else "its files go when the commits of the table are expired"
     return UnitReport(_WHOLE, UnitOutcome.CLEANED, reason=why, bytes=size)
 
 

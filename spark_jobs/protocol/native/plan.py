@@ -76,7 +76,7 @@ def plan_table(session: NativeSession, wanted: WantedUnits | None, history: Nati
         files = by_unit(session.table.files())
         every = [Unit(spec, "") for spec in files or {(): []}]
         chosen, gone = choose(session.services.metastore, session.facts, session.options, every, wanted)
-        thresholds = session.options.thresholds()
+        thresholds = session.thresholds
         plans = [plan_of(unit.spec, files.get(unit.spec, []), thresholds) for unit in chosen]
         due = _due(session, plans, files, history, selected=wanted is not None)
         return NativePlan(

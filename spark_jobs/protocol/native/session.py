@@ -11,11 +11,14 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.records.held import Held
 from spark_jobs.core.rules.eligibility import TableFacts, check_place
+from spark_jobs.core.rules.health import Thresholds
 from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.native.runs import NativeHistory, NativeRun, settle
 from spark_jobs.protocol.native_ports import NativeTable
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.services import Services
+
+_ENABLED = "lakekeeper.enabled"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,16 @@ class NativeSession:
             leases.take([self.home])
             self._leases.append(leases)
             yield settle(self.table, NativeHistory.of(self.table))
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Return the limits for small files. Without an option, the target is the size that the table asks for."""
+        limits = self.options.thresholds()
+        return (
+            limits
+            if limits.target_file_size
+            else replace(limits, target_file_size=self.table.target_file_size())
+        )
 
     @property
     def home(self) -> str:
@@ -79,13 +92,15 @@ def open_session(services: Services, format_name: str, facts: TableFacts, option
         Refusal: NO_CATALOG, the session of Spark cannot work on the table; FORMAT_FEATURE; OPTED_OUT; OBJECT_STORE.
     """
     if not options.enabled:
-        raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by lakekeeper.enabled=false")
+        raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by {_ENABLED}=false")
     check_place(facts.storage.location)
     native = services.native.get(format_name)
     lacks = native.lacks() if native else f"this version cannot work on {format_name} tables"
     if native is None or lacks is not None:
         raise Refusal(RefusalCode.NO_CATALOG, f"{facts.name} is of the format {format_name}: {lacks}")
     table = native.table(facts)
+    if (table.property(_ENABLED) or "").strip().lower() == "false":  # guard: opted_out_by_the_format
+        raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by {_ENABLED}=false")
     feature = table.unsupported()
     if feature is not None:
         raise Refusal(RefusalCode.FORMAT_FEATURE, f"{facts.name}: {feature}")

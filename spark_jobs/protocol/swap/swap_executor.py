@@ -138,7 +138,8 @@ class SwapExecutor(ABC):
         """
         base = parent(parent(self._run.directory))
         try:
-            self._make(parent(paths.live), parent(paths.old), base)
+            if self._fs.status(base):
+                self._make(parent(paths.live), parent(paths.old), base)
         except OSError as error:  # The next look shows what is there.
             log.warning("%s: %s", paths.swap.unit, error)
 
@@ -147,9 +148,11 @@ class SwapExecutor(ABC):
         if not is_below(directory, base) or self._fs.status(directory):
             return
         self._make(parent(directory), parent(like), base)
+        # Not found by an attempt that was fenced off, which so makes nothing.
+        attributes = self._fs.attributes(like)
         log.warning("somebody has deleted %s; it is made again", directory)
         self._fs.mkdirs(directory)  # guard: parents_made_again
-        self._fs.set_attributes(directory, self._fs.attributes(like))
+        self._fs.set_attributes(directory, attributes)
 
     def paths(self, swap: Swap) -> SwapPaths:
         return SwapPaths(self._fs, self._run.directory, swap)

@@ -112,6 +112,21 @@ def test_where_a_partition_cannot_be_named_the_table_is_refreshed(engine, units,
     assert sent == ["REFRESH `sales`.`events`"]
 
 
+def test_tables_of_other_formats_are_refreshed_as_a_whole_and_last(engine):
+    """Impala refuses a PARTITION of Iceberg's tables, and knows no Paimon; after a failure nothing more is sent."""
+    native = [
+        compacted(f"sales.{name}", partition("a"), **TYPES, format=name) for name in ("iceberg", "paimon")
+    ]
+    tables = [*native, compacted("sales.z", partition("a"), **TYPES)]
+    engine.answers = [lambda: None, failing, failing, failing]
+    sent, warnings = told(engine, {**IMPALA, "partitions": True}, *tables)
+    assert sent == [
+        "REFRESH `sales`.`z` PARTITION (`date`='a', `hour`=1)",
+        *["REFRESH `sales`.`iceberg`"] * 3,
+    ]
+    assert len(warnings) == 2
+
+
 def test_only_tables_with_swapped_units_are_refreshed_also_after_a_failure(engine):
     partly = compacted("sales.b", unit("failed"), unit("compacted"), outcome="partial")
     sent, _ = told(engine, IMPALA, table(outcome="nothing"), partly, compacted("sales.c", unit("flagged")))
