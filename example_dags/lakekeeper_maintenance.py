@@ -2,7 +2,7 @@
 ### Nightly maintenance: find small files, compact them in the maintenance window, undo on request
 
 1. `wait_for_window`: deferred until the window opens
-2. `list_tables`: the external tables of the database
+2. `list_tables`: the external tables of the database, and those of Iceberg and Paimon
 3. `analyze`: one task for each table
 4. `only_flagged`: the tables that are worth a compaction
 5. `compact`: one task for each of them
@@ -113,7 +113,7 @@ PARAMS = {
         CLOSES,
         type="string",
         title="Closes at",
-        description="No swap is made after this time.",
+        description="No swap is made, and no procedure of another format begun, after this time.",
         pattern=r"^\d\d?:\d\d$",
         section="Maintenance window",
     ),

@@ -107,9 +107,9 @@ class NativeCompaction:
             self._begin()
         except Exception as error:
             return {unit.unit.key: error for unit in units}
-        error = self._call(units)
-        if error is None or isinstance(error, LeaseLost) or len(units) == 1:
-            return {unit.unit.key: error for unit in units} if error else {}
+        failure = self._call(units)
+        if failure is None or isinstance(failure, LeaseLost) or len(units) == 1:
+            return {unit.unit.key: failure for unit in units} if failure else {}
         return {unit.unit.key: again for unit in self._untouched(units) if (again := self._call([unit]))}
 
     def _call(self, units: Sequence[UnitPlan]) -> Exception | None:
