@@ -19,6 +19,8 @@ from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.services import Services
 
 _ENABLED = "lakekeeper.enabled"
+#: The files of so many commits are listed at most: each list may be long, and names of commits are cheap.
+_MOST_COMMITS = 50
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,12 @@ class NativeSession:
         return Held(frozenset(run.run_id for run in possible), self.kept_bytes(history.runs), since)
 
     def kept_bytes(self, runs: Sequence[NativeRun]) -> int:
-        """Return the bytes of the files that only the commits before these runs have."""
+        """Return the bytes of the files that only the commits before these runs have; of very many, the newest ones."""
         if not runs:
             return 0
         now = {file.path for file in self.table.files()}
-        old = {file.path: file.length for run in runs for file in self.table.files(run.before)}
+        commits = list(dict.fromkeys(run.before for run in runs))[-_MOST_COMMITS:]
+        old = {file.path: file.length for commit in commits for file in self.table.files(commit)}
         return sum(length for path, length in old.items() if path not in now)
 
 
