@@ -30,6 +30,10 @@ statistics, indexes and Bloom filters of the files exclude. `make test-all` does
 - A code: the table is refused, and no file of it was changed.
 - **same, but for errors**: some questions failed in each phase, also before the compaction.
 - **not read**: the engine failed on the whole table before the compaction.
+- **different**: the table is declared as read by name (`lakekeeper.readers`), and the engine reads its files by
+  position.
+
+Impala, and Trino newer than 368 with a file system for Hive's tables, could not be had.
 
 """
 
