@@ -110,7 +110,15 @@ class NativeCompaction:
         failure = self._call(units)
         if failure is None or isinstance(failure, LeaseLost) or len(units) == 1:
             return {unit.unit.key: failure for unit in units} if failure else {}
-        return {unit.unit.key: again for unit in self._untouched(units) if (again := self._call([unit]))}
+        return {
+            unit.unit.key: again for unit in self._untouched(units) if (again := self._alone(unit, failure))
+        }
+
+    def _alone(self, unit: UnitPlan, failure: Exception) -> Exception | None:
+        """Compact one unit of a call that has failed; after the deadline no call begins, and the failure stays."""
+        if not self._admission.now.wave([unit], self._session.services.now(), 1):
+            return failure
+        return self._call([unit])
 
     def _call(self, units: Sequence[UnitPlan]) -> Exception | None:
         """Call the procedure. Return the error with which it has ended: it may have committed some units before."""
