@@ -14,6 +14,7 @@ from demo.services.spark_config import spark_environ as make_spark_environ
 from tests.engines import jars
 from tests.harness.fixtures import Database, fresh_database
 from tests.native.lake import KINDS, table_of
+from tests.spark.toolbox import Jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,6 +45,11 @@ def settings(metastore: str, warehouse: Path) -> dict[str, str]:
         "spark.sql.catalog.paimon.warehouse": warehouse.as_uri(),
         "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",
     }
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
+    return Jobs(spark, tmp_path)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from spark_jobs.adapters.native.iceberg import IcebergTable
 from tests.harness.fixtures import Database
 from tests.native.lake import FORMATS, KINDS, WRITES, append, files, make, rows
-from tests.spark.toolbox import Jobs
+from tests.spark.toolbox import Jobs, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,16 +18,6 @@ pytestmark = pytest.mark.full
 ON = ("--native-formats", FORMATS)
 #: A partition of each table has so many files before, and this many after a compaction.
 PARTS = {"iceberg_flat": 1, "paimon_flat": 1}
-
-
-@pytest.fixture
-def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
-    return Jobs(spark, tmp_path)
-
-
-def only(report: dict[str, Any]) -> dict[str, Any]:
-    (table,) = report["tables"]
-    return table
 
 
 def outcomes(report: dict[str, Any]) -> list[str]:

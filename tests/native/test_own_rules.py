@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +10,7 @@ from spark_jobs.adapters.native.iceberg import IcebergTable
 from spark_jobs.adapters.native.paimon import PaimonTable
 from tests.harness.fixtures import Database
 from tests.native.lake import FORMATS, append, files, make, rows, table_of
-from tests.spark.toolbox import Jobs, many
+from tests.spark.toolbox import Jobs, many, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,16 +20,6 @@ ON = ("--native-formats", FORMATS)
 MB = 1024 * 1024
 OWN = {"iceberg": "'write.target-file-size-bytes'='67108864'", "paimon": "'target-file-size'='64 mb'"}
 DEFAULT = {"iceberg": 512 * MB, "paimon": 256 * MB, "paimon_keyed": 128 * MB}
-
-
-@pytest.fixture
-def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
-    return Jobs(spark, tmp_path)
-
-
-def only(report: dict[str, Any]) -> dict[str, Any]:
-    (table,) = report["tables"]
-    return table
 
 
 def alter(spark: SparkSession, kind: str, database: str, properties: str) -> None:

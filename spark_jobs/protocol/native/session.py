@@ -55,11 +55,9 @@ class NativeSession:
     def thresholds(self) -> Thresholds:
         """Return the limits for small files. Without an option, the target is the size that the table asks for."""
         limits = self.options.thresholds()
-        return (
-            limits
-            if limits.target_file_size
-            else replace(limits, target_file_size=self.table.target_file_size())
-        )
+        if limits.target_file_size:
+            return limits
+        return replace(limits, target_file_size=self.table.target_file_size())
 
     @property
     def home(self) -> str:
