@@ -13,11 +13,11 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
-from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, error_class, is_java_error, java_errors, root_cause
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
+from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import by_halves, unreadable
 from spark_jobs.core.formats.footers import Footer
@@ -31,49 +31,8 @@ from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 _BATCH = 1000
-#: Classes that are serialized as text: their getters are not needed here, and some raise exceptions.
-_AS_TEXT = (
-    "org.apache.hadoop.fs.Path",
-    "org.apache.parquet.schema.MessageType",
-    "org.apache.parquet.schema.Type",
-    "org.apache.parquet.column.EncodingStats",
-    "org.apache.parquet.column.statistics.Statistics",
-    "org.apache.parquet.crypto.InternalFileDecryptor",
-    "org.apache.parquet.hadoop.metadata.ColumnPath",
-    "org.apache.parquet.internal.hadoop.metadata.IndexReference",
-)
-#: Only newer Parquet libraries have these.
-_AS_TEXT_IF_PRESENT = (
-    "org.apache.parquet.column.statistics.SizeStatistics",
-    "org.apache.parquet.column.statistics.geospatial.GeospatialStatistics",
-)
-
-#: Properties of a chunk that are not used: more than half of the text of a footer.
-_UNUSED_OF_CHUNKS = (
-    "rowGroupOrdinal",
-    "encodingStats",
-    "columnIndexReference",
-    "offsetIndexReference",
-    "dictionaryPageOffset",
-    "totalUncompressedSize",
-    "firstDataPageOffset",
-    "primitiveType",
-    "encodings",
-    "startingPos",
-    "type",
-    "sizeStatistics",
-    "geospatialStatistics",
-    "bloomFilterLength",
-)
-_METADATA = "org.apache.parquet.hadoop.metadata"
 #: What the library raises where a footer is encrypted, and it has no key.
 _ENCRYPTION = "org.apache.parquet.crypto."
-_UNUSED = {
-    f"{_METADATA}.IntColumnChunkMetaData": _UNUSED_OF_CHUNKS,
-    f"{_METADATA}.LongColumnChunkMetaData": _UNUSED_OF_CHUNKS,
-    f"{_METADATA}.BlockMetaData": ("path", "ordinal", "rowIndexOffset", "startingPos", "compressedSize"),
-    f"{_METADATA}.FileMetaData": ("fileDecryptor", "encryptionType"),
-}
 
 
 class _File(NamedTuple):
@@ -98,8 +57,8 @@ class ParquetFooters:
         self._calls = calls
         self._jvm: Any = spark._jvm
         self._conf = data_configuration(spark)
-        self._mapper = _footer_mapper(spark.sparkContext._gateway)
-        self._statuses = _status_reader(self._jvm)
+        self._mapper = footer_mapper(spark.sparkContext._gateway)
+        self._statuses = status_reader(self._jvm)
         self._types = types
         #: By the text of a file's schema, the columns as Spark reads them.
         self._readings: dict[str, Reading] = {}
@@ -251,49 +210,3 @@ def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
     without = {chunk["path"] for chunk in chunks if chunk.get("bloomFilterOffset", -1) < 0}
     paths = {chunk["path"] for chunk in chunks} - without
     return frozenset(path[1:-1].replace(", ", ".") for path in paths)
-
-
-def _footer_mapper(gateway: Any) -> Any:
-    """Return a Jackson mapper for lists of Parquet footers: 500 footers in a quarter of a second instead of 20 s."""
-    jvm = gateway.jvm
-    databind = jvm.com.fasterxml.jackson.databind
-    mapper = databind.ObjectMapper()
-    mapper.disable(databind.SerializationFeature.FAIL_ON_EMPTY_BEANS)
-    module = databind.module.SimpleModule()
-    for name in (*_AS_TEXT, *_present(jvm)):
-        module.addSerializer(jvm.java.lang.Class.forName(name), databind.ser.std.ToStringSerializer.instance)
-    for name, properties in _UNUSED.items():
-        mapper.configOverride(jvm.java.lang.Class.forName(name)).setIgnorals(_ignored(gateway, properties))
-    return mapper.registerModule(module)
-
-
-def _status_reader(jvm: Any) -> Any:
-    """Return a Jackson reader that makes a list of statuses, with path and length, of a JSON text.
-
-    It sets fields: the setters of a `FileStatus` do not include its length.
-    """
-    jackson, status = (
-        jvm.com.fasterxml.jackson,
-        jvm.java.lang.Class.forName("org.apache.hadoop.fs.FileStatus"),
-    )
-    mapper = fields_mapper(jvm, {status: ("path", "length")})
-    creator = jackson.annotation.PropertyAccessor.CREATOR
-    mapper.setVisibility(creator, getattr(jackson.annotation.JsonAutoDetect.Visibility, "ANY"))  # noqa: B009
-    return mapper.readerForListOf(status)
-
-
-def _ignored(gateway: Any, properties: Sequence[str]) -> Any:
-    names = gateway.new_array(gateway.jvm.java.lang.String, len(properties))
-    for number, name in enumerate(properties):
-        names[number] = name
-    return gateway.jvm.com.fasterxml.jackson.annotation.JsonIgnoreProperties.Value.forIgnoredProperties(names)
-
-
-def _present(jvm: Any) -> list[str]:
-    """Return those optional classes that the Parquet library of this Spark has."""
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    return [
-        name
-        for name in _AS_TEXT_IF_PRESENT
-        if loader.getResource(name.replace(".", "/") + ".class") is not None
-    ]
