@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from pyarrow.parquet import encryption
 
+from spark_jobs.adapters.spark.formats import parquet_footers
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, many, only
 
@@ -68,6 +69,15 @@ class Kms(encryption.KmsClient):  # type: ignore[misc]
         return base64.b64decode(key)
 
 
+@pytest.fixture(params=["driver", "executors"])
+def reader_of_footers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads the footers."""
+    if request.param == "executors":
+        monkeypatch.setattr(parquet_footers, "has_executors", lambda _: True)
+        monkeypatch.setattr(parquet_footers, "_WORTH_A_JOB", 1)
+
+
+@pytest.mark.usefixtures("reader_of_footers")
 def test_encrypted_columns_under_a_plain_footer_are_refused(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -89,6 +99,7 @@ def test_encrypted_columns_under_a_plain_footer_are_refused(
     assert data_files(folder) == before
 
 
+@pytest.mark.usefixtures("reader_of_footers")
 @pytest.mark.parametrize("options", [[], ["--verify", "hash"], ["--canary", "1"]], ids=str)
 def test_a_row_group_with_other_values_than_rows_is_refused(
     spark: SparkSession, jobs: Jobs, database: Database, options: list[str]
@@ -132,6 +143,7 @@ def test_a_struct_without_fields_is_kept(spark: SparkSession, jobs: Jobs, databa
     assert pa.concat_tables(files).to_pylist() == [{"id": 1, "s": {}}] * 4
 
 
+@pytest.mark.usefixtures("reader_of_footers")
 @pytest.mark.parametrize("first", [0, 2])
 def test_a_file_with_an_encrypted_footer_is_no_damaged_one(
     spark: SparkSession, jobs: Jobs, database: Database, first: int

@@ -69,7 +69,15 @@ class JavaCalls:
 
     def nothing(self, name: str) -> Any:
         """Return null as an object of this class."""
-        return self._made("org.apache.spark.sql.catalyst.expressions.Literal", None, self._object(name))
+        return self.literal(None, name)
+
+    def literal(self, value: Any, name: str) -> Any:
+        """Return an object of Java of this class. It must be serializable: it travels with each task."""
+        return self._made("org.apache.spark.sql.catalyst.expressions.Literal", value, self._object(name))
+
+    def tried(self, expression: Any) -> Any:
+        """Return the value of an expression; null if its evaluation raises an exception."""
+        return self._made("org.apache.spark.sql.catalyst.expressions.TryEval", expression)
 
     def as_column(self, expression: Any) -> Any:
         sql = self._jvm.org.apache.spark.sql
@@ -195,9 +203,8 @@ class RowCalls(JavaCalls):
             helper = "org.apache.spark.deploy.SparkHadoopUtil"
             return self.invoke(self.static(helper, "get", helper), "conf", name)
         kind = "org.apache.spark.util.SerializableConfiguration"
-        carried = self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
-        literal = self._jvm.org.apache.spark.sql.catalyst.expressions.Literal(carried, self._object(kind))
-        return self.invoke(literal, "value", name)
+        carried = self.literal(self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop), kind)
+        return self.invoke(carried, "value", name)
 
     def path(self, name: str) -> Any:
         """Return a Hadoop Path of the text in a column."""

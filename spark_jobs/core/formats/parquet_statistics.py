@@ -11,18 +11,19 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from spark_jobs.core.formats.leaf_statistics import EMPTY, UNKNOWN, Bounds, LeafStatistics, combined
 from spark_jobs.core.formats.parquet_types import dotted
 
 #: Statistics in the text form of parquet-java. It leaves out the bounds of columns with NaN, of INT96, and those that
 #: were written in the wrong order (PARQUET-251).
-_WITH_BOUNDS = re.compile(r"min: (.*), max: (.*), num_nulls(?:: (\d+)| not defined)", re.DOTALL)
-_WITHOUT_BOUNDS = re.compile(r"num_nulls: (\d+), min/max not defined")
-_BETWEEN = ", max: "
+WITH_BOUNDS = re.compile(r"min: (.*), max: (.*), num_nulls(?:: (\d+)| not defined)", re.DOTALL)
+WITHOUT_BOUNDS = re.compile(r"num_nulls: (\d+), min/max not defined")
+BETWEEN = ", max: "
 _WRITER = re.compile(r"(parquet-mr|parquet-cpp-arrow) version (\d+)\.(\d+)")
 #: From 1.10 on, parquet-java knows NaN and the order of each type.
 _ORDERED_JAVA = (1, 10)
@@ -30,11 +31,39 @@ _ORDERED_JAVA = (1, 10)
 #: (https://github.com/apache/arrow/issues/51097).
 _RIGHT_ARROW = (12, 0)
 #: What Java writes in place of bytes that are no text.
-_NO_TEXT = "\ufffd"
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+(\+0000)?)?")
+NO_TEXT = "\ufffd"
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+(\+0000)?)?")
 #: The years of a minimum in which texts have the order of the values. Java writes a year before Christ without a sign:
 #: 4713 BC, the first day of some calendars, looks like a late one. Tables hold no days from 2999 to 1583 BC.
-_FIRST_YEAR, _LAST_YEAR = "1583", "2999"
+FIRST_YEAR, LAST_YEAR = "1583", "2999"
+
+
+class Order(Enum):
+    """How the texts of bounds are compared: as numbers, as floating-point numbers, or as they are."""
+
+    NUMBER = "number"
+    FLOAT = "float"
+    MOMENT = "moment"
+    TEXT = "text"
+
+
+class BoundsParser(NamedTuple):
+    """How bounds of a type are read. `parse` raises ValueError or ArithmeticError, or returns None, for no bound."""
+
+    parse: Callable[[str], Any]
+    order: Order
+
+    def bounds(self, minimum: str, maximum: str) -> Bounds | None:
+        """Return the bounds of these texts; None if they are none in the order of the type."""
+        try:
+            lowest, highest = self.parse(minimum), self.parse(maximum)
+        except (ValueError, ArithmeticError):
+            return None
+        if lowest is None or highest is None or lowest > highest:
+            return None
+        if self.order is Order.MOMENT and not FIRST_YEAR <= lowest[:4] <= LAST_YEAR:
+            return None
+        return Bounds(lowest, highest, truncated=self.parse is _as_text)
 
 
 @dataclass(frozen=True)
@@ -44,6 +73,10 @@ class Reliability:
     nulls: bool = False
     nested: bool = False
     bounds: bool = False
+
+    def of_nulls(self, nested: bool) -> bool:
+        """Tell whether the null counts of a leaf are taken; if not, nothing is but the number of its entries."""
+        return self.nulls and (self.nested or not nested)
 
 
 def file_statistics(
@@ -55,12 +88,12 @@ def file_statistics(
         leaves: the types of leaves and groups, by lower-cased dotted path.
         blocks: the row groups, as parquet-java's classes are in JSON.
     """
-    nested = _nested(tuple(leaves.items()))
+    nested = nested_leaves(tuple(leaves.items()))
     statistics: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
-    reliability = _reliability(created_by)
+    reliability = reliability_of(created_by)
     for block in blocks:
         for chunk in block["columns"]:
-            path = _path(chunk["path"])
+            path = path_of(chunk["path"])
             if path in statistics:
                 statistics[path].append(_of_chunk(chunk, leaves[path], reliability, nested[path]))
     return {path: _over_blocks(parts, len(blocks)) for path, parts in statistics.items()}
@@ -71,17 +104,17 @@ def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]
 
     A leaf that is neither repeated nor below a group has a value, or a null, in each row.
     """
-    nested = _nested(tuple(leaves.items()))
+    nested = nested_leaves(tuple(leaves.items()))
     for block in blocks:
         for chunk in block["columns"]:
-            path, values = _path(chunk["path"]), int(chunk["valueCount"])
+            path, values = path_of(chunk["path"]), int(chunk["valueCount"])
             if not nested.get(path, True) and values != block["rowCount"]:
                 return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
     return None
 
 
 @lru_cache(maxsize=256)
-def _nested(leaves: tuple[tuple[str, str], ...]) -> Mapping[str, bool]:
+def nested_leaves(leaves: tuple[tuple[str, str], ...]) -> Mapping[str, bool]:
     """Return the leaves without the groups, and whether each is repeated or below a group."""
     groups = {path for path, kind in leaves if _is_group(kind)}
     return {
@@ -99,7 +132,7 @@ def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
 
 
 @lru_cache(maxsize=4096)
-def _path(text: str) -> str:
+def path_of(text: str) -> str:
     """Return the path of a Java list in its text form, `[a, list, element]`."""
     return dotted(text[1:-1].split(", ")).lower()
 
@@ -109,7 +142,7 @@ def _is_group(kind: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _reliability(created_by: str) -> Reliability:
+def reliability_of(created_by: str) -> Reliability:
     match = _WRITER.match(created_by)
     if not match:
         return Reliability()
@@ -121,9 +154,9 @@ def _reliability(created_by: str) -> Reliability:
 
 def _of_chunk(chunk: Mapping[str, Any], kind: str, reliability: Reliability, nested: bool) -> LeafStatistics:
     entries, text = int(chunk["valueCount"]), chunk.get("statistics") or ""
-    if not reliability.nulls or (nested and not reliability.nested):
+    if not reliability.of_nulls(nested):
         return LeafStatistics(entries)
-    match = _WITH_BOUNDS.fullmatch(text)
+    match = WITH_BOUNDS.fullmatch(text)
     counted = match[3] if match else _nulls(text)
     non_null = entries - int(counted) if counted is not None else None
     if non_null is None or non_null < 0:
@@ -133,33 +166,25 @@ def _of_chunk(chunk: Mapping[str, Any], kind: str, reliability: Reliability, nes
 
 
 def _nulls(text: str) -> str | None:
-    match = _WITHOUT_BOUNDS.fullmatch(text)
+    match = WITHOUT_BOUNDS.fullmatch(text)
     return match[1] if match else None
 
 
 def _bounds(kind: str, minimum: str, maximum: str) -> Bounds | None:
     """Return the bounds of a chunk; None where the type has no order that all writers agree on."""
-    parse = _parser(kind)
-    if parse is None or _BETWEEN in minimum or _BETWEEN in maximum:
+    parser = bounds_parser(kind)
+    if parser is None or BETWEEN in minimum or BETWEEN in maximum:
         return None
-    try:
-        lowest, highest = parse(minimum), parse(maximum)
-    except (ValueError, ArithmeticError):
-        return None
-    if lowest is None or highest is None or lowest > highest:
-        return None
-    if parse is _as_moment and not _FIRST_YEAR <= lowest[:4] <= _LAST_YEAR:
-        return None
-    return Bounds(lowest, highest, truncated=parse is _as_text)
+    return parser.bounds(minimum, maximum)
 
 
 def _as_text(text: str) -> str | None:
-    return None if _NO_TEXT in text else text
+    return None if NO_TEXT in text else text
 
 
 def _as_moment(text: str) -> str | None:
     """Return a date or timestamp of four digits a year, whose texts have the order of the values."""
-    return text if _MOMENT.fullmatch(text) else None
+    return text if MOMENT.fullmatch(text) else None
 
 
 def _as_float(text: str) -> float | None:
@@ -169,17 +194,21 @@ def _as_float(text: str) -> float | None:
 
 #: Unsigned numbers, decimals in bytes, and bytes that are no text are left out: writers have sorted them in several
 #: orders.
-_PARSERS: tuple[tuple[str, Callable[[str], Any]], ...] = (
-    (r"boolean", ("false", "true").index),
-    (r"int(32|64)( \(INTEGER\(\d+,true\)\))?", int),
-    (r"int32 \(DATE\)|int64 \(TIMESTAMP\(\w+,\w+\)\)", _as_moment),
-    (r"int(32|64) \(DECIMAL\(\d+,\d+\)\)", Decimal),
-    (r"float|double", _as_float),
-    (r"binary \(STRING\)", _as_text),
+_PARSERS = tuple(
+    (pattern, BoundsParser(parse, order))
+    for pattern, parse, order in (
+        (r"boolean", ("false", "true").index, Order.TEXT),
+        (r"int(32|64)( \(INTEGER\(\d+,true\)\))?", int, Order.NUMBER),
+        (r"int32 \(DATE\)|int64 \(TIMESTAMP\(\w+,\w+\)\)", _as_moment, Order.MOMENT),
+        (r"int(32|64) \(DECIMAL\(\d+,\d+\)\)", Decimal, Order.NUMBER),
+        (r"float|double", _as_float, Order.FLOAT),
+        (r"binary \(STRING\)", _as_text, Order.TEXT),
+    )
 )
 
 
 @lru_cache(maxsize=1024)
-def _parser(kind: str) -> Callable[[str], Any] | None:
+def bounds_parser(kind: str) -> BoundsParser | None:
+    """Return how the bounds of a leaf of this type are read; None where no order is the same for all writers."""
     plain = re.sub(r"\Arepeated | = \d+\Z", "", kind)
-    return next((parse for pattern, parse in _PARSERS if re.fullmatch(pattern, plain)), None)
+    return next((parser for pattern, parser in _PARSERS if re.fullmatch(pattern, plain)), None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
@@ -77,6 +78,11 @@ def status_reader(jvm: Any) -> Any:
     creator = jackson.annotation.PropertyAccessor.CREATOR
     mapper.setVisibility(creator, getattr(jackson.annotation.JsonAutoDetect.Visibility, "ANY"))  # noqa: B009
     return mapper.readerForListOf(status)
+
+
+def statuses(lengths: Mapping[str, int]) -> str:
+    """Return what a `status_reader` reads: files of these URIs and lengths in bytes."""
+    return json.dumps([{"path": uri, "length": length} for uri, length in lengths.items()])
 
 
 def _ignored(gateway: Any, properties: Sequence[str]) -> Any:
