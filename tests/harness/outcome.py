@@ -15,7 +15,10 @@ SLOWEST = 15
 
 @dataclass(frozen=True)
 class Outcome:
-    """The counts of one suite; `missed`: it could not run here, and `note` says why. `left`: tests of another set."""
+    """The counts of one suite; `missed`: it could not run here, and `note` says why.
+
+    `failures` are the tests that failed, `left` those of another set.
+    """
 
     name: str
     passed: int = 0
@@ -25,6 +28,7 @@ class Outcome:
     note: str = ""
     missed: bool = False
     left: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
     slowest: tuple[tuple[float, str], ...] = ()
 
     def but_failed(self, note: str) -> Outcome:
@@ -54,6 +58,7 @@ def read_report_log(name: str, log: Path) -> Outcome:
         name,
         *(outcomes.count(each) for each in ("passed", "failed", "skipped")),
         note=f"in {running[-1]}" if running else "",
+        failures=tuple(node for node, test in tests.items() if test.ended and test.outcome == "failed"),
         slowest=tuple(ranked[:SLOWEST]),
     )
 
@@ -86,14 +91,14 @@ def slowest(outcome: Outcome) -> str:
 
 
 def summary(outcomes: Sequence[Outcome], out: Path) -> str:
-    """The slowest tests, a line per suite, what was left out (by name below `out`), and the plain total.
+    """The slowest tests, a line per suite, what was left out (by name below `out`), what failed, and the plain total.
 
     Only what could not run here comes after the total: a reader of the last line must not miss it.
     """
     blocks = [
         *filter(None, map(slowest, outcomes)),
         "\n".join(_table(outcomes)),
-        *filter(None, [_left(outcomes, out)]),
+        *filter(None, [_left(outcomes, out), _failures(outcomes)]),
         "\n".join([total(outcomes), *_missed(outcomes)]),
     ]
     return "\n" + "\n\n".join(blocks)
@@ -121,6 +126,12 @@ def _left(outcomes: Sequence[Outcome], out: Path) -> str:
     rows = [f"  {outcome.name:<18}{len(outcome.left):>7} tests" for outcome in left]
     count = sum(len(outcome.left) for outcome in left)
     return "\n".join([f"left to `make test-all`: {count} tests, by name in {out}/*/left.txt", *rows])
+
+
+def _failures(outcomes: Sequence[Outcome]) -> str:
+    """The names of the tests that failed, once more: what went before is thousands of lines."""
+    rows = [f"  {outcome.name:<18}{name}" for outcome in outcomes for name in outcome.failures]
+    return "\n".join(["failed:", *rows]) if rows else ""
 
 
 def _missed(outcomes: Sequence[Outcome]) -> list[str]:

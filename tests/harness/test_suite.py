@@ -119,6 +119,18 @@ def test_the_last_line_is_the_plain_total():
     assert text.splitlines()[-1] == "5 passed, 1 failed, 1 skipped"
 
 
+def test_what_failed_is_named_before_the_total(ended):
+    outcome = ended(1, *reports("a"), *reports("b", call="failed"), *reports("c", teardown="failed"))
+
+    assert [line.split() for line in summary([outcome], OUT).splitlines()[-5:]] == [
+        ["failed:"],
+        [ANY.name, "b"],
+        [ANY.name, "c"],
+        [],
+        ["1", "passed,", "2", "failed,", "0", "skipped"],
+    ]
+
+
 def test_what_is_left_to_the_other_set_is_counted_by_suite():
     text = summary([Outcome("a", passed=2, left=("x", "y")), Outcome("b", passed=1)], OUT)
 
