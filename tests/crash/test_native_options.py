@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -56,6 +56,20 @@ def test_a_procedure_that_fails_leaves_the_table_as_it_is(
     monkeypatch.setattr(ModelTableClient, "compact", fail)
     report = job(sim, "compact")
     assert (units(report)["a"], rows_of(sim, NAME), files(sim), tags(sim)) == (outcome, before, FILES, set())
+
+
+def test_after_an_error_no_unit_is_tried_again_beyond_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim, calls = lake(), []
+
+    def slow(_: object, units: object, *more: object) -> None:
+        calls.append(units)
+        sim.advance(120.0)
+        raise OSError("no")
+
+    monkeypatch.setattr(ModelTableClient, "compact", slow)
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=60)
+    report = job(sim, "compact", "--deadline", deadline.isoformat())
+    assert (units(report), len(calls)) == ({"a": "failed", "b": "failed", "c": "healthy"}, 1)
 
 
 @pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])

@@ -101,3 +101,22 @@ def test_a_job_beside_it_goes_on(verb: str) -> None:
         report = job(sim, verb, faults=(Fault.hook(number, partial(discover, sim)),))
         assert not {unit["outcome"] for unit in report["tables"][0]["units"]} & {"quarantined"}, number
         _end(sim, rows, f"discovery before call {number}")
+
+
+@pytest.mark.parametrize("verb", STARTS)
+def test_a_directory_whose_attributes_are_not_known_is_not_made(verb: str) -> None:
+    """An attempt that was fenced off does not find them: it must not leave directories behind."""
+    start = STARTS[verb]()
+    rows, number = live_rows(start, NAME), swaps(start, verb)[1]
+    sim = start.copy()
+    unknown = Fault.error_before(lambda point: point.op == "attributes" and point.number > number)
+    client = sim.client(Fault.hook(number, partial(discover, sim)), unknown)
+    run(client, verb, "--table", NAME)
+    called = [point.op for point in client.trace if point.number > number]
+    # The first call fails, and the directory is made after the second one.
+    assert [op for op in called if op in ("attributes", "mkdirs")][:3] == [
+        "attributes",
+        "attributes",
+        "mkdirs",
+    ]
+    _end(sim, rows, "the attributes were not known")

@@ -42,7 +42,8 @@ COLUMNS = {
     "texts that are none": "CAST(X'FF41' AS STRING) AS s, concat('\\uFFFD', id) AS replaced, CAST(id AS BINARY) AS b",
     "words": "id % 2 = 0 AS b, true AS always, false AS never",
     "nulls": "IF(id % 2 = 0, id, NULL) AS i, CAST(NULL AS STRING) AS s, IF(id > 35, 'x', NULL) AS last",
-    "nested": "array(id, NULL) AS a, map('k', id) AS m, named_struct('x', id, 'y', array('z')) AS s, filter(array(id), x -> false) AS none",
+    "nested": "array(id, NULL) AS a, map('k', id) AS m, named_struct('x', id, 'y', array('z')) AS s,"
+    " filter(array(id), x -> false) AS none",
     "names": "id AS `a.b`, id AS `A`, id AS `été`, named_struct('c d', id) AS `[e, f]`",
 }
 

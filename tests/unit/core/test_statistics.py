@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.records import journal
+from spark_jobs.core.records.record_files import packed, unpacked
 from spark_jobs.core.records.statistics import ALL_STATISTICS, KeptStatistics, figures_of
 from spark_jobs.core.values.model import FileEntry, Unit
 from spark_jobs.core.values.parameters import (
@@ -17,6 +18,8 @@ from spark_jobs.core.values.parameters import (
     partition_values,
 )
 
+#: `protocol/execution/statistics` writes those of so many units by one call, and keeps them in one record.
+UNITS_OF_A_CALL = 300
 BEFORE = {"numFiles": "8", "totalSize": "800"}
 AFTER = {"numFiles": "1", "totalSize": "500"}
 
@@ -36,6 +39,18 @@ def test_a_value_of_any_length_is_no_part_of_a_record() -> None:
     long = {"numFiles": "9" * 1_000_000, "COLUMN_STATS_ACCURATE": "x" * 1_000_000}
     kept = KeptStatistics.of({**BEFORE, **long}, {**AFTER, **long}).with_change(long, long)
     assert kept.to_json() == {"before": {"totalSize": "800"}, "after": {"totalSize": "500"}}
+
+
+def test_a_record_of_all_units_of_a_call_can_be_read_again() -> None:
+    """Its bytes are bounded, and so are its values, which are counted by the characters before them."""
+    longest = next(n for n in (1_000_000, 100_000, 10_000) if KeptStatistics.of(accurate(n), None).before)
+    kept = KeptStatistics.of(accurate(longest), accurate(longest)).to_json()
+    body = {"statistics": {f"k={number}": kept for number in range(UNITS_OF_A_CALL)}}
+    assert unpacked(packed(body), "journal") == body
+
+
+def accurate(length: int) -> dict[str, str]:
+    return {"COLUMN_STATS_ACCURATE": "," * length}
 
 
 def test_values_that_this_run_has_written_are_put_back() -> None:
