@@ -80,6 +80,23 @@ class Dataset:
         return [self.folder(number) for number in range(max(self.partitions, 1))]
 
 
+@dataclass(frozen=True)
+class Database:
+    """A database of small tables without partitions, whose files are hard links of a few models.
+
+    Attributes:
+        files: in each table.
+    """
+
+    name: str
+    tables: int
+    files: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"t_{number:05}" for number in range(self.tables))
+
+
 def outputs(size: int) -> int:
     """Return how many files a unit of this size is rewritten to."""
     return max(1, math.ceil(size / TARGET))
@@ -105,7 +122,9 @@ DATASETS = {
         Dataset("beside-large", 0, 900, rows=ROWS_OF_47_KB, models=450, large=12),
         Dataset("analysis-10000", 10_000, 5, rows=50, models=5),
         Dataset("analysis-million", 1_000, 1_000, rows=10, models=20, linked=True),
+        *(Dataset(f"scale-partitions-{n}", n, 2, rows=10, models=20, linked=True) for n in (10_000, 100_000)),
         *(flat(files, f"growth-files-{files}") for files in (400, 800)),
         *(Dataset(f"growth-partitions-{n}", n, 3, rows=50, models=30) for n in (40, 80)),
     )
 }
+DATABASES = {f"scale-tables-{n}": Database(f"bench_{n}_tables", n, files=4) for n in (500, 5_000)}

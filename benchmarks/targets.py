@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.arithmetic import Line, line, ratio
+from benchmarks.cases import footers, scale
 from benchmarks.results import Results
 
 All = Mapping[str, Results]
@@ -89,6 +90,27 @@ def median(found: All, case: str, step: str, what: str = "wall") -> float | None
     return statistics.median(values.values()) if values else None
 
 
+def figure(case: str, step: str, name: str) -> Callable[[All], float | None]:
+    """Return a function for the median of a figure of a step."""
+
+    def value(found: All) -> float | None:
+        values = [result.figures[name] for result in found[case].of(step)] if case in found else []
+        return statistics.median(values) if values else None
+
+    return value
+
+
+def growth_beyond_start(case: str, small: str, large: str) -> Callable[[All], float | None]:
+    """Return a function for how many times as long a step takes as another one, without Spark's start."""
+    of_small, of_large = beyond_start(case, small), beyond_start(case, large)
+
+    def value(found: All) -> float | None:
+        less, more = of_small(found), of_large(found)
+        return more / less if less and more else None
+
+    return value
+
+
 #: Two tables on HDFS, one with ten times the files of the other.
 SMALL, LARGE = "hdfs-650", "hdfs-6500"
 
@@ -127,6 +149,26 @@ def _growth(step: str) -> Callable[[All], float | None]:
         return max((each["largest"] for each in figures), default=None)
 
     return value
+
+
+def _scale(what: str, small: str, large: str) -> tuple[Target, ...]:
+    def memory(found: All) -> float | None:
+        return median(found, "scale", large, "python_mb")
+
+    def growth(found: All) -> float | None:
+        less, more = median(found, "scale", small, "python_mb"), memory(found)
+        return more / less if less and more else None
+
+    return (
+        Target(
+            f"analysis of ten times as many {what}: seconds beyond Spark's start grow",
+            growth_beyond_start("scale", small, large),
+            11,
+            unit=" x",
+        ),
+        Target("the same: memory of Python grows", growth, 11, unit=" x"),
+        Target("the same: memory of Python", memory, 2200, unit=" MB"),
+    )
 
 
 TARGETS = (
@@ -214,6 +256,20 @@ TARGETS = (
     Target(
         "cleanup of 200 partitions, beyond Spark's start", beyond_start("rollback-cleanup", "cleanup"), 10, 5
     ),
+    Target(
+        "footers of 65,000 files by executors: processor seconds of the driver beyond a listing",
+        figure("footers-65000", footers.BY_EXECUTORS, footers.FOOTERS),
+        2,
+    ),
+    Target(
+        "the same: tasks",
+        figure("footers-65000", footers.BY_EXECUTORS, footers.TASKS),
+        8,
+        unit="",
+        at_least=True,
+    ),
+    *_scale("partitions", *scale.PARTITIONS),
+    *_scale("tables", *scale.TABLES),
     Target("twice the files: calls grow", _growth("files"), 2.05, unit=" x"),
     Target("twice the partitions: calls grow", _growth("partitions"), 2.05, unit=" x"),
 )

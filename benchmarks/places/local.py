@@ -96,6 +96,11 @@ class LocalPlace:
         self._make(tables.seed, PROGRAMS / "make_table.py", dataset.name, *make)
         return tables
 
+    def prepare_database(self, name: str) -> None:
+        """Make a database of many tables, unless an earlier run has kept it."""
+        root = self._data / "tables" / name
+        self._make(root, PROGRAMS / "make_database.py", name, "--root", root)
+
     def prepare_demo(self) -> LocalTables:
         """Create the demo's tables, whose files become the seed."""
         schema = ", ".join(f"{name} {kind}" for name, kind in demo_tables.COLUMNS.items())

@@ -1,8 +1,6 @@
-"""Read the footers of a directory on a cluster of executors, and write down what the driver needed for it.
+"""List a directory and read its footers as an analysis does, and write down what the driver needs for each.
 
-spark-submit --master 'local-cluster[2,4,1024]' footers.py --location URI --figures FILE
-
-The figures are processor seconds of the driver, its JVM and its Python together.
+spark-submit footers.py LOCATION --figures FILE
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -19,44 +18,57 @@ from spark_jobs.adapters.composition import make_calls_cheap
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.spark.formats.parquet_footers import ParquetFooters
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.values.model import FileEntry, FileListing
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--location", required=True)
+    parser.add_argument("location", help="the URI of a directory with nothing else than data files")
     parser.add_argument("--figures", type=Path, required=True)
     asked = parser.parse_args()
     spark = SparkSession.builder.appName("footers").getOrCreate()
-    make_calls_cheap(spark)
-    calls = NameNodeCalls()
-    fs, footers = HadoopFileSystem(spark, calls), ParquetFooters(spark, SparkTypes(spark), calls)
-    figures = {}
-    started = _processor_seconds(spark), time.monotonic()
-    listed = fs.list(asked.location)
-    figures["listing"] = _since(spark, started)
-    files = FileListing.of(status.entry() for status in listed if status.name.startswith("part-"))
-    started = _processor_seconds(spark), time.monotonic()
-    ((footer,),) = footers.read([(asked.location, files)])
-    figures["footers"] = _since(spark, started)
-    figures["files"] = len(footer.names)
-    figures["rows"] = footer.rows
-    tracker = spark.sparkContext.statusTracker()
-    stages = [tracker.getStageInfo(s) for job in tracker.getJobIdsForGroup() for s in tracker.getJobInfo(job).stageIds]
-    figures["tasks"] = [stage.numTasks for stage in stages if stage]
-    asked.figures.write_text(json.dumps(figures))
+    asked.figures.write_text(json.dumps(figures(spark, asked.location)))
     spark.stop()
 
 
-def _since(spark, started):
-    return {"cpu": _processor_seconds(spark) - started[0], "wall": time.monotonic() - started[1]}
+def figures(spark: SparkSession, location: str) -> dict[str, Any]:
+    """Return the driver's processor seconds for the listing and for the footers, files, rows, and the job's tasks."""
+    make_calls_cheap(spark)
+    calls = NameNodeCalls()
+    fs, footers = HadoopFileSystem(spark, calls), ParquetFooters(spark, SparkTypes(spark), calls)
+    times = [_processor_seconds(spark)]
+    files = FileListing.of(status.entry() for status in fs.list(location) if status.name.startswith("part-"))
+    times.append(_processor_seconds(spark))
+    found = [footer for each in footers.read([(location, files)]) for footer in each]
+    times.append(_processor_seconds(spark))
+    return {
+        "listing": round(times[1] - times[0], 2),
+        "footers": round(times[2] - times[1], 2),
+        "files": sum(len(footer.names) for footer in found),
+        "rows": sum(footer.rows or 0 for footer in found),
+        "tasks": _most_tasks(spark),
+    }
 
 
 def _processor_seconds(spark: SparkSession) -> float:
-    pid = spark._jvm.java.lang.ProcessHandle.current().pid()
-    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return time.process_time() + (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+    """Return those of this process and of its JVM so far (proc(5): utime and stime)."""
+    jvm: Any = spark._jvm
+    fields = (
+        Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/stat")
+        .read_text()
+        .rpartition(")")[2]
+        .split()
+    )
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _most_tasks(spark: SparkSession) -> int:
+    """Return the tasks of the largest stage so far."""
+    tracker = spark.sparkContext.statusTracker()
+    jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup()))
+    stages = filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds))
+    return max((stage.numTasks for stage in stages), default=0)
 
 
 if __name__ == "__main__":

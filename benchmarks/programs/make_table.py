@@ -54,7 +54,7 @@ def main() -> None:
 def write(spark: SparkSession, dataset: Dataset, root: Path) -> None:
     """Let Spark write the models, and copy them to all files of the table."""
     staged = root.with_name(f"{root.name}.models")
-    models = _models(spark, staged, dataset.models, dataset.rows)
+    models = models_of(spark, staged, dataset.models, dataset.rows)
     for folder in dataset.folders():
         (root / folder).mkdir(parents=True, exist_ok=True)
     pairs = _pairs(dataset, root, models)
@@ -63,14 +63,14 @@ def write(spark: SparkSession, dataset: Dataset, root: Path) -> None:
         while batch := list(islice(pairs, 10_000)):
             list(pool.map(lambda pair: copy(*pair, linked=dataset.linked), batch))
     if dataset.large:
-        (model,) = _models(spark, staged, 1, ROWS_OF_LARGE)
+        (model,) = models_of(spark, staged, 1, ROWS_OF_LARGE)
         for folder in dataset.folders():
             for position in range(dataset.large):
                 copy(model, root / folder / f"part-{position:05}-large-c000.snappy.parquet", linked=False)
     shutil.rmtree(staged)
 
 
-def _models(spark: SparkSession, staged: Path, files: int, rows: int) -> list[Path]:
+def models_of(spark: SparkSession, staged: Path, files: int, rows: int) -> list[Path]:
     """Let Spark write so many files of so many rows."""
     numbers = spark.range(0, files * rows, 1, numPartitions=min(2, files))
     columns = [f"{_EXPRESSIONS[name]} AS {name}" for name in COLUMNS]
