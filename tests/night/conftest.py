@@ -15,7 +15,7 @@ from demo.services.ports import HOST
 from demo.services.spark_config import spark_environ as make_spark_environ
 from tests.airflow.conftest import ROOT
 from tests.airflow.live_server import LiveAirflow
-from tests.native.conftest import settings
+from tests.native.session_settings import settings
 from tests.night.lake import Lake
 
 DAG = "lakekeeper_maintenance"
