@@ -161,6 +161,20 @@ UNREADABLE_ON_SPARK = (
         "spark",
     ),
     Mutation(
+        "H57-values-groups",
+        "values that no reader returns go away with the original, if executors have read the footers",
+        (Condition("refusals_of_groups", False),),
+        ("tests/fidelity/test_unreadable_files.py::test_a_row_group_with_other_values_than_rows_is_refused",),
+        "spark",
+    ),
+    Mutation(
+        "H57-groups",
+        "files whose footers the executors could not read are left out",
+        (Value("footers_of_all_files", "footers"),),
+        ("tests/spark/test_executor_footers.py::test_a_file_that_cannot_be_read_is_named",),
+        "spark",
+    ),
+    Mutation(
         "H57-columns",
         "a table with encrypted columns fails each night",
         (Condition("encrypted_columns", False),),

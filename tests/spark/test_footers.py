@@ -39,7 +39,7 @@ def directories(spark: SparkSession, tmp_path: Path) -> Directories:
 def test_a_footer_is_that_of_all_files_of_a_directory(
     spark: SparkSession, directories: Directories, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spark_jobs.adapters.spark.formats.parquet_footers._BATCH", batch)
+    monkeypatch.setattr("spark_jobs.adapters.spark.formats.driver_footers._BATCH", batch)
     found = spark_formats(spark)[PARQUET].read(directories)
     for number, ((_, files), footers) in enumerate(zip(directories, found, strict=True), start=1):
         (footer,) = footers
@@ -51,7 +51,7 @@ def test_a_footer_is_that_of_all_files_of_a_directory(
 def test_files_that_differ_in_more_than_rows_have_footers_of_their_own(
     spark: SparkSession, tmp_path: Path, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spark_jobs.adapters.spark.formats.parquet_footers._BATCH", batch)
+    monkeypatch.setattr("spark_jobs.adapters.spark.formats.driver_footers._BATCH", batch)
     for number, columns in enumerate(("id", "id, 'x' AS v", "id", "CAST(id AS INT) AS id")):
         many(spark, f"{tmp_path}/one", f"SELECT {columns} FROM range(7)", 1)
         (path,) = (tmp_path / "one").glob("*.parquet")

@@ -74,13 +74,15 @@ class ExecutorFooters:
         footers = []
         for place, group in groups:
             positions = [left.pop(f"{without_server(place)}/{name}", -1) for name in group.names]
-            if -1 in positions or not group.plain:  # guard: groups_of_sound_files
+            if -1 in positions:
+                return None
+            if not group.plain:  # guard: refusals_of_groups
                 return None
             files = [batch[position] for position in sorted(positions)]
             named = group._replace(names=tuple(file.entry.name for file in files))
             reading = self._driver.reading(group.schema, files[0])
             footers.append((files[0].directory, [footer_of(named, reading.struct, reading.problem)]))
-        return None if left else footers  # guard: groups_of_all_files
+        return None if left else footers  # guard: footers_of_all_files
 
 
 class _Job(RowCalls):
