@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.listed_directories import RecentDirectories
 from spark_jobs.protocol.measuring.clock import SystemClock
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.measuring.phases import Phases
@@ -39,6 +41,11 @@ class Services:
     reading: Mapping[str, str] = field(default_factory=dict)
     calls: NameNodeCalls = field(default_factory=NameNodeCalls)
     native: Mapping[str, NativeFormat] = field(default_factory=dict)
+
+    @cached_property
+    def above_tables(self) -> RecentDirectories:
+        """The directories above the roots of tables."""
+        return RecentDirectories(self.fs.list, self.clock.monotonic)
 
     def now(self) -> datetime:
         return self.clock.now()

@@ -66,6 +66,17 @@ def test_an_analysis_of_twice_the_partitions_makes_at_most_twice_the_calls() -> 
     ]
 
 
+def test_the_directory_above_all_tables_is_not_listed_for_each_of_them() -> None:
+    """Thousands of tables in one directory: each of its listings has all of them."""
+    sim = SimulatedCluster()
+    for number in range(5):
+        writers.create_table(sim, f"sales.t{number}", f"{WAREHOUSE}/t{number}")
+        writers.append(sim, f"{WAREHOUSE}/t{number}", sim.ledger.fresh(1))
+    client = sim.client()
+    assert run(client, "analyze", "--database", "sales")["exit_code"] == 0
+    assert [point.args[0] for point in client.trace if point.op == "list"].count(WAREHOUSE) == 1
+
+
 def test_an_analysis_of_unchanged_partitions_lists_and_reads_none_of_them() -> None:
     counts = []
     for partitions in (50, 100):

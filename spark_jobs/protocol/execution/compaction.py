@@ -27,7 +27,7 @@ from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services

@@ -12,7 +12,7 @@ from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.access import reading
 from spark_jobs.protocol.planning.active_writers import check_writers
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
 

@@ -11,7 +11,7 @@ from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.values.model import FileEntry, name_of, parent
 from spark_jobs.protocol.file_system import DataDirectories
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 
 
 def not_readable(error: PermissionError) -> Refusal:

@@ -10,7 +10,7 @@ from spark_jobs.core.values import legacy_leftovers
 from spark_jobs.core.values.layout import ancestors
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.core.values.other_writers import WriterRules, moment
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 
 
 def check_writers(directories: Directories, location: str, root: str, rules: WriterRules) -> None:

@@ -14,7 +14,7 @@ from spark_jobs.core.rules.eligibility import check_marks
 from spark_jobs.core.values.layout import is_below
 from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
 

@@ -31,7 +31,7 @@ from spark_jobs.protocol.planning.chosen_units import WantedUnits, choose
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import (
@@ -71,7 +71,7 @@ class Planner:
         selected = wanted is not None
         self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
-        self._directories = Directories(table.services.fs.list)
+        self._directories = Directories(table.services.fs.list, table.services.above_tables, table.root)
 
     def analyze(self) -> TablePlan:
         """Return the plan for a report, and keep what was found for the next analysis.

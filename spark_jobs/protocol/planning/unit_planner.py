@@ -29,7 +29,7 @@ from spark_jobs.protocol.measuring.progress import with_progress
 from spark_jobs.protocol.planning.access import check_no_link, not_readable
 from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
-from spark_jobs.protocol.planning.listed_directories import Directories
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Pool

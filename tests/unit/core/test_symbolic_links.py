@@ -8,8 +8,8 @@ import pytest
 
 from spark_jobs.adapters.hadoop.local_listing import list_locally
 from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.planning.access import check_no_link
-from spark_jobs.protocol.planning.listed_directories import Directories
 
 
 @pytest.fixture

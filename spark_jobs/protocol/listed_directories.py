@@ -1,4 +1,7 @@
-"""The directories above the units of a table. Thousands of partitions have the same ones, so each is listed once."""
+"""The directories above the units of a table. Thousands of partitions have the same ones, so each is listed once.
+
+Thousands of tables have one directory above them too. It is listed once in a while, and not once for each of them.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from spark_jobs.core.values.legacy_leftovers import is_leftover
+from spark_jobs.core.values.model import parent
 from spark_jobs.core.values.other_writers import SUMMARIES, WriterRules
 from spark_jobs.protocol.file_system import Status
 
+#: Seconds for which the directory above tables is taken as it was listed. The planning of a large table takes longer.
+_RECENT = 60.0
 #: The position of an entry in its listing, and the entry.
 _Placed = tuple[int, Status]
 
@@ -19,8 +25,8 @@ class Directory:
 
     def __init__(self, entries: Sequence[Status]) -> None:
         self._entries = entries
-        #: The suspects of all directories, and the rules by which they were found.
-        self._known: tuple[WriterRules, list[_Placed]] | None = None
+        #: The suspects of all directories, by the names of staging directories by which they were found.
+        self._known: dict[tuple[str, ...], list[_Placed]] = {}
 
     @cached_property
     def names(self) -> list[str]:
@@ -48,17 +54,13 @@ class Directory:
         return [placed[position] for position in sorted(placed)]
 
     def _of_all(self, rules: WriterRules) -> list[_Placed]:
-        if self._known is None or self._known[0] != rules:
-            entries = enumerate(self._entries)
-            self._known = (
-                rules,
-                [
-                    (i, entry)
-                    for i, entry in entries
-                    if entry.name in SUMMARIES or rules.is_staging(entry.name, entry.is_dir)
-                ],
-            )
-        return self._known[1]
+        if rules.staging not in self._known:
+            self._known[rules.staging] = [
+                (i, entry)
+                for i, entry in enumerate(self._entries)
+                if entry.name in SUMMARIES or rules.is_staging(entry.name, entry.is_dir)
+            ]
+        return self._known[rules.staging]
 
     @cached_property
     def _leftovers(self) -> Mapping[str, list[_Placed]]:
@@ -79,16 +81,30 @@ def _origins(leftover: str) -> Iterator[str]:
 
 
 class Directories:
-    """Lists directories, each one once. Errors are not kept."""
+    """Lists directories, each one once. Errors are not kept.
 
-    def __init__(self, list_directory: Callable[[str], Sequence[Status]]) -> None:
+    Args:
+        list_directory: lists one directory.
+        above: has those directories that all tables of a job share.
+        root: the root of the table; the directory above it is taken from `above`.
+    """
+
+    def __init__(
+        self,
+        list_directory: Callable[[str], Sequence[Status]],
+        above: RecentDirectories | None = None,
+        root: str = "",
+    ) -> None:
         self._list = list_directory
+        self._above = above
+        self._root = root
         self._found: dict[str, Directory] = {}
 
     def __call__(self, path: str) -> Directory:
         """Return a directory. Raise OSError if it cannot be listed."""
         if path not in self._found:
-            self.add(path, self._list(path))
+            shared = self._above is not None and path == parent(self._root)
+            self._found[path] = self._above(path) if self._above and shared else Directory(self._list(path))
         return self._found[path]
 
     def __contains__(self, path: str) -> bool:
@@ -96,3 +112,23 @@ class Directories:
 
     def add(self, path: str, entries: Sequence[Status]) -> None:
         self._found[path] = Directory(entries)
+
+
+class RecentDirectories:
+    """Directories as they were listed less than a minute ago. Only for plans: a swap looks at them anew."""
+
+    def __init__(
+        self, list_directory: Callable[[str], Sequence[Status]], monotonic: Callable[[], float]
+    ) -> None:
+        self._list = list_directory
+        self._monotonic = monotonic
+        self._found: dict[str, tuple[float, Directory]] = {}
+
+    def __call__(self, path: str) -> Directory:
+        """Return a directory. Raise OSError if it cannot be listed."""
+        began = self._monotonic()
+        listed, directory = self._found.get(path, (None, None))
+        if listed is None or directory is None or began - listed >= _RECENT:
+            directory = Directory(self._list(path))
+            self._found[path] = began, directory
+        return directory
