@@ -260,6 +260,8 @@ TARGETS = (
         "footers of 65,000 files by executors: processor seconds of the driver beyond a listing",
         figure("footers-65000", footers.BY_EXECUTORS, footers.FOOTERS),
         2,
+        why="It is the first job of the session: Java loads and compiles Spark's planner, however many files there"
+        " are. Less needs a JVM that has it compiled already.",
     ),
     Target(
         "the same: tasks",
