@@ -32,20 +32,10 @@ _FOOTERS = f"array<struct<file: string, parquetMetadata: struct<{_METADATA}>>>"
 _NUMBER = r"\A-?[0-9]{1,20}(\.[0-9]{1,18})?(E-[0-9]{1,2})?\z"
 _FLOAT = r"\A-?([0-9]+\.[0-9]+(E-?[0-9]+)?|Infinity)\z"
 
-#: The properties of a file.
-_FILE = {
-    "name": "substring_index(footer.file, '/', -1)",
-    "place": "substring(footer.file, 1, length(footer.file) - length(substring_index(footer.file, '/', -1)) - 1)",
-    "schema": "footer.parquetMetadata.fileMetaData.schema",
-    "writer": "to_json(footer.parquetMetadata.fileMetaData.keyValueMetaData)",
-    "created_by": "coalesce(footer.parquetMetadata.fileMetaData.createdBy, '')",
-    "blooms": "array_except(chunks.path, filter(chunks, chunk -> coalesce(chunk.bloom, -1) < 0).path)",
-    "rows": "coalesce(aggregate(blocks.rowCount, 0L, (sum, rows) -> sum + rows), 0L)",
-    "blocks": "size(blocks)",
-    "row_group": "if(size(blocks) > 1, array_max(blocks.totalByteSize), 0L)",
-}
 #: What the files of a group have in common.
 _COMMON = ("place", "schema", "writer", "created_by", "blooms")
+#: What is added up over them.
+_ADDED = ("rows", "blocks")
 _CHUNKS = (
     "flatten(transform(footer.parquetMetadata.blocks, block -> transform(block.columns, chunk -> struct("
     " chunk.path AS path, chunk.codec AS codec, chunk.totalSize AS size, chunk.valueCount AS entries,"
@@ -72,12 +62,24 @@ def _files(footers: DataFrame) -> DataFrame:
     """Return a row for each file."""
     each = footers.select("task", F.explode(F.from_json("footers", _FOOTERS)).alias("footer"))
     named = each.selectExpr("*", f"{_CHUNKS} AS chunks", "footer.parquetMetadata.blocks AS blocks")
-    return named.selectExpr("task", "chunks", *(f"{value} AS {name}" for name, value in _FILE.items()))
+    return named.selectExpr(
+        "task",
+        "chunks",
+        "substring_index(footer.file, '/', -1) AS name",
+        "substring(footer.file, 1, length(footer.file) - length(substring_index(footer.file, '/', -1)) - 1) AS place",
+        "footer.parquetMetadata.fileMetaData.schema AS schema",
+        "to_json(footer.parquetMetadata.fileMetaData.keyValueMetaData) AS writer",
+        "coalesce(footer.parquetMetadata.fileMetaData.createdBy, '') AS created_by",
+        "array_except(chunks.path, filter(chunks, chunk -> coalesce(chunk.bloom, -1) < 0).path) AS blooms",
+        "coalesce(aggregate(blocks.rowCount, 0L, (sum, rows) -> sum + rows), 0L) AS rows",
+        "size(blocks) AS blocks",
+        "if(size(blocks) > 1, array_max(blocks.totalByteSize), 0L) AS row_group",
+    )
 
 
 def _parts(files: DataFrame) -> DataFrame:
     """Return a row for each chunk, or for a file without any. The first one of a file has the file's properties."""
-    file = F.array(F.struct(*_FILE)).alias("file")
+    file = F.array(F.struct(*_COMMON, "name", *_ADDED, "row_group")).alias("file")
     parts = files.select(
         "task", F.sha2(F.to_json(F.struct(*_COMMON)), 256).alias("kind"), file, F.col("chunks").alias("chunk")
     )
@@ -143,7 +145,7 @@ def _added_up(chunks: DataFrame) -> DataFrame:
     return groups.agg(
         F.collect_list("file.name").alias("names"),
         *(F.first(f"file.{name}", ignorenulls=True).alias(name) for name in _COMMON),
-        *(F.sum(f"file.{name}").alias(name) for name in ("rows", "blocks")),
+        *(F.sum(f"file.{name}").alias(name) for name in _ADDED),
         F.max("file.row_group").alias("row_group"),
         F.count("chunk").alias("chunks"),
         *(F.sum(f"chunk.{name}").alias(name) for name in ("size", "entries")),
