@@ -39,7 +39,8 @@ COLUMNS = {
     "moments": "TIMESTAMP'2026-01-01 00:00:00' + make_interval(0, 0, 0, 0, 0, 0, id) AS t",
     "texts": "CAST(id AS STRING) AS s, IF(id < 10, '', repeat('x', 200)) AS long, 'été 東京 😀' AS other",
     "texts as bounds": "concat('a, max: ', id) AS s, concat('min: ', id, ', num_nulls: 3') AS n, 'a\\nb' AS line",
-    "texts that are none": "CAST(X'FF41' AS STRING) AS s, concat('\\uFFFD', id) AS replaced, CAST(id AS BINARY) AS b",
+    "texts that are none": "CAST(X'FF41' AS STRING) AS s, concat('\\uFFFD', id) AS replaced,"
+    " CAST(CAST(id AS STRING) AS BINARY) AS b",
     "words": "id % 2 = 0 AS b, true AS always, false AS never",
     "nulls": "IF(id % 2 = 0, id, NULL) AS i, CAST(NULL AS STRING) AS s, IF(id > 35, 'x', NULL) AS last",
     "nested": "array(id, NULL) AS a, map('k', id) AS m, named_struct('x', id, 'y', array('z')) AS s,"
@@ -98,6 +99,10 @@ def test_the_executors_find_what_the_driver_finds(
         for path in source.glob("*.parquet"):
             shutil.copy(path, tmp_path / "mixed" / f"{number}-{path.name}")
     directories = [listed(path) for path in sorted(tmp_path.iterdir())]
+    # As the small files of a directory and its large ones are asked for: both parts have one kind of files.
+    written(spark, tmp_path / "parts", "id")
+    place, files = listed(tmp_path / "parts")
+    directories += [(place, FileListing(files.files[:2])), (place, FileListing(files.files[2:]))]
     expected = by_driver(directories)
     request.getfixturevalue("not_by_driver")
     assert_the_same(directories, by_executors(directories), expected)

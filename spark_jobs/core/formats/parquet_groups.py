@@ -39,6 +39,7 @@ class ColumnFigures(NamedTuple):
         entries: the values, nulls included.
         non_null: the values that are not null; None if a chunk does not say it.
         one_per_row: each chunk has as many values as its row group has rows.
+        possible: no count is negative, or so large that a sum of them would be another number.
         encrypted: a chunk is encrypted.
         extremes: by order, of all chunks with values; an order is absent if a chunk has no valid bounds in it.
     """
@@ -50,6 +51,7 @@ class ColumnFigures(NamedTuple):
     entries: int
     non_null: int | None
     one_per_row: bool
+    possible: bool
     encrypted: bool
     extremes: Mapping[Order, Extremes]
 
@@ -79,8 +81,10 @@ class FooterGroup(NamedTuple):
     def plain(self) -> bool:
         """Tell whether nothing in these files is a reason to refuse one of them."""
         nested = nested_leaves(tuple(parse_message(self.schema).items()))
-        return not any(
-            column.encrypted or not (column.one_per_row or nested.get(path_of(column.path), True))
+        return all(
+            column.possible
+            and not column.encrypted
+            and (column.one_per_row or nested.get(path_of(column.path), True))
             for column in self.columns
         )
 

@@ -102,12 +102,15 @@ def file_statistics(
 def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]) -> str | None:
     """Return how a row group contradicts itself; None if it does not.
 
-    A leaf that is neither repeated nor below a group has a value, or a null, in each row.
+    No count is negative: with others it could add up to a sum that looks right. A leaf that is neither repeated nor
+    below a group has a value, or a null, in each row.
     """
     nested = nested_leaves(tuple(leaves.items()))
     for block in blocks:
         for chunk in block["columns"]:
             path, values = path_of(chunk["path"]), int(chunk["valueCount"])
+            if values < 0 or block["rowCount"] < 0:
+                return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
             if not nested.get(path, True) and values != block["rowCount"]:
                 return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
     return None

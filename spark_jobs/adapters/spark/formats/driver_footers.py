@@ -138,13 +138,24 @@ class DriverFooters:
         uris = list(lengths)
         return by_halves(uris, read, _needs_key) if _needs_key(error) else unreadable(error, uris, read)
 
-    def reading(self, schema: str, file: FooterFile) -> Reading:
-        """Return the columns as Spark reads them, of a file with a schema of this text."""
+    def leaves(self, file: FooterFile) -> int:
+        """Return how many columns and groups a file has."""
+        return len(parse_message(str(_schema_of(self._alone(file), 0).toString())))
+
+    def reading(self, schema: str, file: FooterFile) -> Reading | None:
+        """Return the columns as Spark reads them, of a file with a schema of this text; None if it has another one."""
         if schema not in self._readings:
-            self._calls.take(file.uri)
-            with java_errors(f"cannot read the footer of {file.uri}"):
-                self._reading_of(schema, self._footers_of(lengths_of([file])), 0)
+            footers = self._alone(file)
+            if str(_schema_of(footers, 0).toString()) != schema:
+                return None
+            self._reading_of(schema, footers, 0)
         return self._readings[schema]
+
+    def _alone(self, file: FooterFile) -> Any:
+        """Return a Java list with the footer of one file."""
+        self._calls.take(file.uri)
+        with java_errors(f"cannot read the footer of {file.uri}"):
+            return self._all_footers([file])
 
     def _footer(self, row: dict[str, Any], footers: Any, number: int) -> Footer:
         schema = row["parquetMetadata"]["fileMetaData"]["schema"]
@@ -156,10 +167,14 @@ class DriverFooters:
         Thousands of files, and all partitions of a table, have only a few different schemas.
         """
         if schema not in self._readings:
-            # Called this way, because a list whose methods are looked up would stay in the JVM's memory for long.
-            message = call(footers, "get", number).getParquetMetadata().getFileMetaData().getSchema()
-            self._readings[schema] = self._types.of_parquet(message)
+            self._readings[schema] = self._types.of_parquet(_schema_of(footers, number))
         return self._readings[schema]
+
+
+def _schema_of(footers: Any, number: int) -> Any:
+    """Return the schema of a footer in a Java list."""
+    # Called this way, because a list whose methods are looked up would stay in the JVM's memory for long.
+    return call(footers, "get", number).getParquetMetadata().getFileMetaData().getSchema()
 
 
 def in_batches(files: Sequence[FooterFile], size: int) -> list[Sequence[FooterFile]]:

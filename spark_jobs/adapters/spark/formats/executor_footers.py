@@ -11,6 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -18,10 +19,10 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
-from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.formats.driver_footers import DriverFooters, FooterFile, in_batches, lengths_of
 from spark_jobs.adapters.spark.formats.footer_figures import figures_of_groups
 from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader, statuses
+from spark_jobs.adapters.spark.sessions import statement_session
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.parquet_groups import ColumnFigures, Extremes, FooterGroup, footer_of
 from spark_jobs.core.formats.parquet_statistics import Order
@@ -29,60 +30,81 @@ from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 log = logging.getLogger("lakekeeper")
 
-#: The files of a task. All their footers are in its memory at once.
-_BATCH = 500
+#: The files of a task, and the columns of all their row groups, which are in its memory at once.
+_BATCH, _MOST_COLUMNS = 500, 20_000
+#: The files of a job. Its answer has some rows for each column of a task.
+_OF_A_JOB = 50_000
+#: Half a result would be taken for a whole one.
+_SETTINGS = {"spark.sql.json.enablePartialResults": "false"}
+#: What PySpark raises for an answer of another form.
+_OTHER_ANSWERS = (AttributeError, LookupError, TypeError, ValueError)
+#: A batch of files, and its footers by directory; None where the driver has to look at the files.
+Answer = tuple[Sequence[FooterFile], "list[tuple[int, list[Footer]]] | None"]
 _JACKSON = "com.fasterxml.jackson.databind"
 _READER = "org.apache.parquet.hadoop.ParquetFileReader"
 
 
 class ExecutorFooters:
-    """Reads footers by a job, in batches of files."""
+    """Reads footers by jobs, in batches of files."""
 
     def __init__(self, spark: SparkSession, conf: Any, driver: DriverFooters, calls: NameNodeCalls) -> None:
-        self._job = _Job(spark, conf)
+        session = statement_session(spark)
+        for name, value in _SETTINGS.items():
+            session.conf.set(name, value)
+        self._job = _Job(session, conf)
         self._driver = driver
         self._calls = calls
 
-    def read(
-        self, files: Sequence[FooterFile]
-    ) -> Iterator[tuple[Sequence[FooterFile], list[tuple[int, list[Footer]]] | None]]:
-        """Yield each batch of files with its footers by directory.
+    def read(self, files: Sequence[FooterFile]) -> Iterator[Answer]:
+        """Yield batches of files, each in one directory, with their footers in the order of their first files.
 
         They are None where a file cannot be read or is a reason for a refusal: the driver finds out which and why.
         """
-        batches = in_batches(files, _BATCH)
-        self._calls.add(files[0].uri, len(files))
-        found = self._groups(batches)
-        for number, batch in enumerate(batches):
-            yield batch, self._footers(batch, found.pop(number, []))
+        size = min(_BATCH, _MOST_COLUMNS // max(1, self._driver.leaves(files[0])))
+        works = True
+        for part in in_batches(files, _OF_A_JOB):
+            groups = self._groups(_by_directory(part, size)) if works and size else None
+            works = groups is not None
+            yield from [(part, None)] if groups is None else groups
 
-    def _groups(self, batches: Sequence[Sequence[FooterFile]]) -> dict[int, list[tuple[str, FooterGroup]]]:
-        """Return the groups of each batch; none if the job fails, because the driver may be able to read the files."""
+    def _groups(self, batches: Sequence[Sequence[FooterFile]]) -> list[Answer] | None:
+        """Return the footers of each batch; None if the job fails, because the driver may be able to read the files."""
+        self._calls.add(batches[0][0].uri, sum(map(len, batches)))
         try:
-            return self._job.groups([lengths_of(batch) for batch in batches])
+            found = self._job.groups([lengths_of(batch) for batch in batches])
         except Exception as error:
-            if not is_java_error(error):
+            if not is_java_error(error) and not isinstance(error, _OTHER_ANSWERS):
                 raise
-            log.warning("the executors could not read the footers, the driver does: %s", root_cause(error)[1])
-            return {}
+            why = root_cause(error)[1] if is_java_error(error) else error
+            log.warning("the executors could not read the footers, the driver does: %s", why)
+            return None
+        return [(batch, self._footers(batch, found.get(number, []))) for number, batch in enumerate(batches)]
 
     def _footers(
-        self, batch: Sequence[FooterFile], groups: Sequence[tuple[str, FooterGroup]]
+        self, batch: Sequence[FooterFile], groups: Sequence[FooterGroup]
     ) -> list[tuple[int, list[Footer]]] | None:
-        """Return the footers of groups by directory; None if they are not those of exactly the files of a batch."""
-        left = {without_server(file.uri): position for position, file in enumerate(batch)}
+        """Return the footers of groups; None if they are not those of exactly the files of a batch."""
+        left = {file.entry.name: position for position, file in enumerate(batch)}
         footers = []
-        for place, group in groups:
-            positions = [left.pop(f"{without_server(place)}/{name}", -1) for name in group.names]
-            if -1 in positions:
+        for group in groups:
+            positions = sorted(left.pop(name, -1) for name in group.names)
+            if positions[0] < 0:
                 return None
             if not group.plain:  # guard: refusals_of_groups
                 return None
-            files = [batch[position] for position in sorted(positions)]
-            named = group._replace(names=tuple(file.entry.name for file in files))
-            reading = self._driver.reading(group.schema, files[0])
-            footers.append((files[0].directory, [footer_of(named, reading.struct, reading.problem)]))
-        return None if left else footers  # guard: footers_of_all_files
+            reading = self._driver.reading(group.schema, batch[positions[0]])
+            if reading is None:
+                return None
+            named = group._replace(names=tuple(batch[position].entry.name for position in positions))
+            footers.append((positions[0], footer_of(named, reading.struct, reading.problem)))
+        in_order = [footer for _, footer in sorted(footers, key=lambda each: each[0])]
+        return None if left else [(batch[0].directory, in_order)]  # guard: footers_of_all_files
+
+
+def _by_directory(files: Sequence[FooterFile], size: int) -> list[Sequence[FooterFile]]:
+    """Return batches of at most so many files, each of files of one directory that are listed one after another."""
+    listed = (list(part) for _, part in groupby(files, lambda file: file.directory))
+    return [batch for part in listed for batch in in_batches(part, size)]
 
 
 class _Job(RowCalls):
@@ -91,8 +113,8 @@ class _Job(RowCalls):
     def __init__(self, spark: SparkSession, conf: Any) -> None:
         super().__init__(spark, {"task": text(0), "files": text(1)}, hadoop=conf)
 
-    def groups(self, lists: Sequence[Mapping[str, int]]) -> dict[int, list[tuple[str, FooterGroup]]]:
-        """Return the footers of files by the number of the list and by group, each with the directory of its files.
+    def groups(self, lists: Sequence[Mapping[str, int]]) -> dict[int, list[FooterGroup]]:
+        """Return the footers of files by the number of the list and by group. All files of a list are in one directory.
 
         A list is missing if one of its files cannot be read.
 
@@ -104,7 +126,7 @@ class _Job(RowCalls):
         groups: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in figures_of_groups(footers).collect():
             groups[row.task, row.kind].append(row)
-        by_list: defaultdict[int, list[tuple[str, FooterGroup]]] = defaultdict(list)
+        by_list: defaultdict[int, list[FooterGroup]] = defaultdict(list)
         for (task, _), parts in groups.items():
             by_list[int(task)].append(_group(parts))
         return dict(by_list)
@@ -126,11 +148,17 @@ class _Job(RowCalls):
         )
 
 
-def _group(rows: Sequence[Row]) -> tuple[str, FooterGroup]:
-    """Return a group of its rows. Each has the figures of a column; one or several also those of files."""
+def _group(rows: Sequence[Row]) -> FooterGroup:
+    """Return a group of its rows. Each has the figures of a column; one or several also those of files.
+
+    Raises:
+        TypeError: a property that each footer has is missing: a text was too long for the parser.
+    """
     of_files = [row for row in rows if row.names]
     about = of_files[0]
-    group = FooterGroup(
+    if about.schema is None or about.writer is None:
+        raise TypeError("a footer without a schema or the metadata of its writer")
+    return FooterGroup(
         names=tuple(name for row in of_files for name in row.names),
         schema=about.schema,
         writer=json.loads(about.writer),
@@ -139,9 +167,12 @@ def _group(rows: Sequence[Row]) -> tuple[str, FooterGroup]:
         blocks=sum(row.blocks for row in of_files),
         row_group=max(row.row_group for row in of_files),
         blooms=frozenset(path[1:-1].replace(", ", ".") for path in about.blooms),
-        columns=[_column(row) for row in rows if row.path is not None],
+        columns=[
+            _column(row)
+            for row in sorted(rows, key=lambda row: (row.path or "", row.codec or ""))
+            if row.path
+        ],
     )
-    return about.place, group
 
 
 def _column(row: Row) -> ColumnFigures:
@@ -154,6 +185,7 @@ def _column(row: Row) -> ColumnFigures:
         entries=row.entries,
         non_null=row.non_null,
         one_per_row=row.one_per_row,
+        possible=row.possible,
         encrypted=row.encrypted,
         extremes={order: Extremes(*found) for order, found in extremes.items() if found is not None},
     )

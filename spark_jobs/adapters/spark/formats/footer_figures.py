@@ -40,7 +40,9 @@ _CHUNKS = (
     "flatten(transform(footer.parquetMetadata.blocks, block -> transform(block.columns, chunk -> struct("
     " chunk.path AS path, chunk.codec AS codec, chunk.totalSize AS size, chunk.valueCount AS entries,"
     " chunk.statistics AS statistics, chunk.bloomFilterOffset AS bloom,"
-    " coalesce(chunk.encrypted, false) AS encrypted, chunk.valueCount = block.rowCount AS one_per_row))))"
+    " coalesce(chunk.encrypted, false) AS encrypted, chunk.valueCount = block.rowCount AS one_per_row,"
+    " chunk.valueCount BETWEEN 0 AND 1099511627776 AND block.rowCount BETWEEN 0 AND 1099511627776"
+    " AND chunk.totalSize BETWEEN 0 AND 1099511627776 AS possible))))"
 )
 
 
@@ -151,6 +153,7 @@ def _added_up(chunks: DataFrame) -> DataFrame:
         *(F.sum(f"chunk.{name}").alias(name) for name in ("size", "entries")),
         F.when(F.count("non_null") == F.count("chunk"), F.sum("non_null")).alias("non_null"),
         F.min("chunk.one_per_row").alias("one_per_row"),
+        F.min("chunk.possible").alias("possible"),
         F.max("chunk.encrypted").alias("encrypted"),
         *(
             F.when(F.count(order.value) == with_values, _extremes(order)).alias(order.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from pyspark.sql import SparkSession
 
@@ -47,8 +48,11 @@ class ParquetFooters:
         if self._executors is None or len(files) < _WORTH_A_JOB or self._calls.together < len(files):
             yield from self._driver.read(files)
             return
-        for batch, footers in self._executors.read(files):
-            yield from self._driver.read(batch) if footers is None else footers
+        for unread, answers in groupby(self._executors.read(files), lambda answer: answer[1] is None):
+            if unread:
+                yield from self._driver.read([file for batch, _ in answers for file in batch])
+            else:
+                yield from (each for _, footers in answers for each in footers or ())
 
 
 def has_executors(spark: SparkSession) -> bool:
