@@ -170,7 +170,7 @@ UNREADABLE_ON_SPARK = (
     Mutation(
         "H57-groups",
         "files whose footers the executors could not read are left out",
-        (Value("footers_of_all_files", "footers"),),
+        (Value("footers_of_all_files", "[(batch[0].directory, in_order)]"),),
         ("tests/spark/test_executor_footers.py::test_a_file_that_cannot_be_read_is_named",),
         "spark",
     ),
