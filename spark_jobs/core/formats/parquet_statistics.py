@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -195,6 +196,12 @@ def _as_float(text: str) -> float | None:
     return None if math.isnan(number) else number
 
 
+def _as_float32(text: str) -> float | None:
+    """Return a number of 32 bits. Java writes it with more digits than it needs before version 19, and reads both."""
+    number = _as_float(text)
+    return None if number is None else float(struct.unpack("<f", struct.pack("<f", number))[0])
+
+
 #: Unsigned numbers, decimals in bytes, and bytes that are no text are left out: writers have sorted them in several
 #: orders.
 _PARSERS = tuple(
@@ -204,7 +211,8 @@ _PARSERS = tuple(
         (r"int(32|64)( \(INTEGER\(\d+,true\)\))?", int, Order.NUMBER),
         (r"int32 \(DATE\)|int64 \(TIMESTAMP\(\w+,\w+\)\)", _as_moment, Order.MOMENT),
         (r"int(32|64) \(DECIMAL\(\d+,\d+\)\)", Decimal, Order.NUMBER),
-        (r"float|double", _as_float, Order.FLOAT),
+        (r"float", _as_float32, Order.FLOAT),
+        (r"double", _as_float, Order.FLOAT),
         (r"binary \(STRING\)", _as_text, Order.TEXT),
     )
 )

@@ -42,6 +42,8 @@ def of(kind: str, text: str | None, by: str = JAVA) -> LeafStatistics:
         ),
         ("int64 (DECIMAL(18,4))", "-1.5000", "12.0000", (Decimal("-1.5"), 12)),
         ("double", "-Infinity", "4.9E-324", (float("-inf"), 5e-324)),
+        # One number of 32 bits, as Java writes it before version 19, and from then on.
+        ("float", "3.00517385E15", "3.0051739E15", (3005173853061120.0, 3005173853061120.0)),
         ("boolean", "false", "true", (0, 1)),
         ("repeated int32", "9", "10", (9, 10)),
     ],
