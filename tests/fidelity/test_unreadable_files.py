@@ -69,7 +69,7 @@ class Kms(encryption.KmsClient):  # type: ignore[misc]
         return base64.b64decode(key)
 
 
-@pytest.fixture(params=["driver", "executors"])
+@pytest.fixture(params=["driver", pytest.param("executors", marks=pytest.mark.one_version)])
 def reader_of_footers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads the footers."""
     if request.param == "executors":

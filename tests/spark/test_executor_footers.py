@@ -21,6 +21,8 @@ from tests.spark.toolbox import changed, listed, many
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.one_version
+
 Directories = Sequence[tuple[str, FileListing]]
 Read = Callable[[Directories], list[list[Footer]]]
 
