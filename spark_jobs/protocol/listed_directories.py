@@ -97,14 +97,14 @@ class Directories:
     ) -> None:
         self._list = list_directory
         self._above = above
-        self._root = root
+        self._shared = parent(root)
         self._found: dict[str, Directory] = {}
 
     def __call__(self, path: str) -> Directory:
         """Return a directory. Raise OSError if it cannot be listed."""
         if path not in self._found:
-            shared = self._above is not None and path == parent(self._root)
-            self._found[path] = self._above(path) if self._above and shared else Directory(self._list(path))
+            above = self._above if path == self._shared else None
+            self._found[path] = above(path) if above else Directory(self._list(path))
         return self._found[path]
 
     def __contains__(self, path: str) -> bool:
@@ -127,8 +127,7 @@ class RecentDirectories:
     def __call__(self, path: str) -> Directory:
         """Return a directory. Raise OSError if it cannot be listed."""
         began = self._monotonic()
-        listed, directory = self._found.get(path, (None, None))
-        if listed is None or directory is None or began - listed >= _RECENT:
-            directory = Directory(self._list(path))
-            self._found[path] = began, directory
-        return directory
+        known = self._found.get(path)
+        if known is None or began - known[0] >= _RECENT:
+            known = self._found[path] = (began, Directory(self._list(path)))
+        return known[1]

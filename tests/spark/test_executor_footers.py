@@ -81,9 +81,7 @@ def written(spark: SparkSession, folder: Path, columns: str, **options: str) -> 
 
 def assert_the_same(directories: Directories, left: list[list[Footer]], right: list[list[Footer]]) -> None:
     for (place, _), ours, theirs in zip(directories, left, right, strict=True):
-        assert sorted(ours, key=lambda footer: footer.name) == sorted(
-            theirs, key=lambda footer: footer.name
-        ), place
+        assert ours == theirs, place
 
 
 def test_the_executors_find_what_the_driver_finds(

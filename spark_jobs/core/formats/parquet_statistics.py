@@ -110,9 +110,8 @@ def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]
     for block in blocks:
         for chunk in block["columns"]:
             path, values = path_of(chunk["path"]), int(chunk["valueCount"])
-            if values < 0 or block["rowCount"] < 0:
-                return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
-            if not nested.get(path, True) and values != block["rowCount"]:
+            negative = values < 0 or block["rowCount"] < 0
+            if negative or (not nested.get(path, True) and values != block["rowCount"]):
                 return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
     return None
 

@@ -140,7 +140,10 @@ class DriverFooters:
 
     def leaves(self, file: FooterFile) -> int:
         """Return how many columns and groups a file has."""
-        return len(parse_message(str(_schema_of(self._alone(file), 0).toString())))
+        footers = self._alone(file)
+        schema = str(_schema_of(footers, 0).toString())
+        self._reading_of(schema, footers, 0)  # `reading` asks for it next
+        return len(parse_message(schema))
 
     def reading(self, schema: str, file: FooterFile) -> Reading | None:
         """Return the columns as Spark reads them, of a file with a schema of this text; None if it has another one."""
@@ -220,10 +223,11 @@ def _parquet_footer(row: dict[str, Any], reading: Reading) -> Footer:
 
 
 def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
-    """Return the columns that have a Bloom filter in all row groups.
-
-    The `path` of a chunk is the text of a Java list: `[a, list, element]`.
-    """
+    """Return the columns that have a Bloom filter in all row groups."""
     without = {chunk["path"] for chunk in chunks if chunk.get("bloomFilterOffset", -1) < 0}
-    paths = {chunk["path"] for chunk in chunks} - without
+    return columns_of({chunk["path"] for chunk in chunks} - without)
+
+
+def columns_of(paths: Iterable[str]) -> frozenset[str]:
+    """Return dotted paths of paths of chunks, which are texts of Java lists: `[a, list, element]`."""
     return frozenset(path[1:-1].replace(", ", ".") for path in paths)

@@ -1,7 +1,7 @@
 """The footers of Parquet files, read by the executors of a cluster, and grouped there.
 
-parquet-java reads them, and Spark's SQL groups them: no Python runs there. What comes to the driver does not grow with
-the number of files, but for their names.
+parquet-java reads them, and Spark's SQL groups them: no Python runs there. The driver gets the names of the files, and
+for each task a row for each column, codec and kind of files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
-from spark_jobs.adapters.spark.formats.driver_footers import DriverFooters, FooterFile, in_batches, lengths_of
+from spark_jobs.adapters.spark.formats.driver_footers import (
+    DriverFooters,
+    FooterFile,
+    columns_of,
+    in_batches,
+    lengths_of,
+)
 from spark_jobs.adapters.spark.formats.footer_figures import figures_of_groups
 from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader, statuses
 from spark_jobs.adapters.spark.sessions import statement_session
@@ -48,12 +54,18 @@ class ExecutorFooters:
     """Reads footers by jobs, in batches of files."""
 
     def __init__(self, spark: SparkSession, conf: Any, driver: DriverFooters, calls: NameNodeCalls) -> None:
-        session = statement_session(spark)
-        for name, value in _SETTINGS.items():
-            session.conf.set(name, value)
-        self._job = _Job(session, conf)
+        self._spark = spark
+        self._conf = conf
         self._driver = driver
         self._calls = calls
+
+    @cached_property
+    def _job(self) -> _Job:
+        """Made when it is needed: most jobs have fewer files."""
+        session = statement_session(self._spark)
+        for name, value in _SETTINGS.items():
+            session.conf.set(name, value)
+        return _Job(session, self._conf)
 
     def read(self, files: Sequence[FooterFile]) -> Iterator[Answer]:
         """Yield batches of files, each in one directory, with their footers in the order of their first files.
@@ -140,8 +152,8 @@ class _Job(RowCalls):
         files = self.invoke(self.column("files"), "toString", "java.lang.String")
         reader = self.literal(status_reader(self._jvm), f"{_JACKSON}.ObjectReader")
         mapper = self.literal(footer_mapper(self._gateway), f"{_JACKSON}.ObjectMapper")
-        statuses = self.invoke(reader, "readValue", "java.util.List", files)
-        footers = self.static(_READER, "readAllFootersInParallel", "java.util.List", self.conf(), statuses)
+        listed = self.invoke(reader, "readValue", "java.util.List", files)
+        footers = self.static(_READER, "readAllFootersInParallel", "java.util.List", self.conf(), listed)
         written = self.invoke(mapper, "writeValueAsString", "java.lang.String", footers)
         return self.tried(
             self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", written)
@@ -166,7 +178,7 @@ def _group(rows: Sequence[Row]) -> FooterGroup:
         rows=sum(row.rows for row in of_files),
         blocks=sum(row.blocks for row in of_files),
         row_group=max(row.row_group for row in of_files),
-        blooms=frozenset(path[1:-1].replace(", ", ".") for path in about.blooms),
+        blooms=columns_of(about.blooms),
         columns=[
             _column(row)
             for row in sorted(rows, key=lambda row: (row.path or "", row.codec or ""))

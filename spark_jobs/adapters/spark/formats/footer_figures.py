@@ -33,16 +33,17 @@ _NUMBER = r"\A-?[0-9]{1,20}(\.[0-9]{1,18})?(E-[0-9]{1,2})?\z"
 _FLOAT = r"\A-?([0-9]+\.[0-9]+(E-?[0-9]+)?|Infinity)\z"
 
 #: What the files of a group have in common.
-_COMMON = ("place", "schema", "writer", "created_by", "blooms")
+_COMMON = ("schema", "writer", "created_by", "blooms")
 #: What is added up over them.
 _ADDED = ("rows", "blocks")
+#: Up to 2^40. The sums over all files of a task have no more than 63 bits.
+_POSSIBLE = "BETWEEN 0 AND 1099511627776"
 _CHUNKS = (
     "flatten(transform(footer.parquetMetadata.blocks, block -> transform(block.columns, chunk -> struct("
     " chunk.path AS path, chunk.codec AS codec, chunk.totalSize AS size, chunk.valueCount AS entries,"
     " chunk.statistics AS statistics, chunk.bloomFilterOffset AS bloom,"
     " coalesce(chunk.encrypted, false) AS encrypted, chunk.valueCount = block.rowCount AS one_per_row,"
-    " chunk.valueCount BETWEEN 0 AND 1099511627776 AND block.rowCount BETWEEN 0 AND 1099511627776"
-    " AND chunk.totalSize BETWEEN 0 AND 1099511627776 AS possible))))"
+    f" chunk.valueCount {_POSSIBLE} AND block.rowCount {_POSSIBLE} AND chunk.totalSize {_POSSIBLE} AS possible))))"
 )
 
 
@@ -68,7 +69,6 @@ def _files(footers: DataFrame) -> DataFrame:
         "task",
         "chunks",
         "substring_index(footer.file, '/', -1) AS name",
-        "substring(footer.file, 1, length(footer.file) - length(substring_index(footer.file, '/', -1)) - 1) AS place",
         "footer.parquetMetadata.fileMetaData.schema AS schema",
         "to_json(footer.parquetMetadata.fileMetaData.keyValueMetaData) AS writer",
         "coalesce(footer.parquetMetadata.fileMetaData.createdBy, '') AS created_by",
