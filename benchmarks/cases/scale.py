@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from benchmarks.datasets import DATABASE, DATABASES, DATASETS
 from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
 from benchmarks.places.local import LocalPlace
-from benchmarks.workspace import JOBS
 
 #: A step is an analysis of what has this name; the second one of a pair has ten times as much.
 PARTITIONS = ("scale-partitions-10000", "scale-partitions-100000")
@@ -37,9 +35,7 @@ class Scale:
             return contenders.start(self.place.submit, label), {}
         database, table = self._made(step)
         scope = ("--table", f"{database}.{table}") if table else ("--database", database)
-        report = self.place.submit.logs / f"{label}.report.json"
-        measured = self.place.submit.run(label, JOBS / "analyze.py", *scope, "--report", str(report))
-        found = json.loads(report.read_text())
+        measured, found = contenders.job(self.place.submit, label, "analyze", *scope)
         _check(found, step, label)
         return measured, {"phases": reports.phases(found)}
 

@@ -35,11 +35,17 @@ def ours(
         wrapper: a program that runs the job, which is its first argument.
         more: for `Submitter.run`.
     """
+    return job(submit, label, verb, "--tables", tables.full_names, *options, wrapper=wrapper, **more)
+
+
+def job(
+    submit: Submitter, label: str, verb: str, *arguments: str, wrapper: Path | None = None, **more: Any
+) -> tuple[Measured, dict[str, Any]]:
+    """Run one of our jobs with these arguments, among them its tables; see `ours`."""
     report = submit.logs / f"{label}.report.json"
     report.unlink(missing_ok=True)
-    arguments = ("--tables", tables.full_names, "--report", str(report), *options)
     command = (*([wrapper] if wrapper else []), JOBS / f"{verb}.py")
-    measured = submit.run(label, *command, *arguments, **more)
+    measured = submit.run(label, *command, *arguments, "--report", str(report), **more)
     return measured, json.loads(report.read_text())
 
 
