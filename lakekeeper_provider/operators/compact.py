@@ -26,7 +26,7 @@ from lakekeeper_provider.submission.submission import Submission
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = (
-    *("dry_run", "sort_columns", "analyze_after_compaction", "file_stats", "parallelism", "verify"),
+    *("dry_run", "sort_columns", "engine", "analyze_after_compaction", "file_stats", "parallelism", "verify"),
     *("on_failure", "attributes", "quota_folders"),
     *("order", "max_bytes", "max_files", "max_units", "max_held_bytes", "canary", "max_failures"),
 )
@@ -66,6 +66,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         analysis: Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | None = None,
         dry_run: bool | str | None = None,
         sort_columns: Sequence[str] | str | None = None,
+        engine: str | None = None,
         analyze_after_compaction: bool | str | None = None,
         file_stats: bool | str | None = None,
         parallelism: int | str | None = None,
@@ -87,6 +88,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         self.analysis = analysis
         self.dry_run = dry_run  # type: ignore[assignment, method-assign]  # the option has the name of a method
         self.sort_columns = sort_columns
+        self.engine = engine
         self.analyze_after_compaction = analyze_after_compaction
         self.file_stats = file_stats
         self.parallelism = parallelism

@@ -134,6 +134,26 @@ class RewriteResult:
     warnings: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Arrow:
+    """pyarrow on the executors: its version, which all of them have; or why it is not used."""
+
+    version: str | None = None
+    lack: str | None = None
+
+
+@dataclass(frozen=True)
+class JointFiles:
+    """What a joint write by Arrow has written: a directory for each request.
+
+    Attributes:
+        refused: why the files of a request were not rewritten, by its number. Its directory may hold a part of them.
+    """
+
+    directories: Sequence[str]
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+
 class FileRewriter(Protocol):
     """Rewrites the rows of some files into fewer files."""
 
@@ -154,6 +174,15 @@ class FileRewriter(Protocol):
 
         Returns:
             The directory of each request. It does not exist if no rows were written.
+        """
+
+    def arrow(self) -> Arrow:
+        """Ask the executors for pyarrow, once. It is not used any more after a write by it has failed."""
+
+    def write_by_arrow(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        """Rewrite the files of several directories by pyarrow, like `write_jointly`. `arrow` has told its version.
+
+        The names of the files end with `.txt`.
         """
 
     def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
@@ -179,81 +208,6 @@ class FileRewriter(Protocol):
         Returns:
             Whether they are the same; None if Spark cannot read the values.
         """
-
-
-@dataclass(frozen=True)
-class Versions:
-    """The programs of a driver, and where it runs.
-
-    Attributes:
-        home: the directory of Spark.
-        master: as Spark has it, such as `yarn`.
-        host: the name of the machine.
-    """
-
-    spark: str
-    home: str
-    java: str
-    python: str
-    master: str
-    deploy_mode: str
-    host: str
-
-
-@dataclass(frozen=True)
-class Ticket:
-    """How the account of a driver is known to the services of the cluster.
-
-    Attributes:
-        secured: Hadoop's configuration asks for Kerberos.
-        account: as Hadoop's client has it.
-        valid: there is a ticket, or a login by keytab.
-        ends: when the ticket ends; None if it is not known.
-        by_keytab: the driver logs in again by itself.
-        tokens: the number of delegation tokens.
-    """
-
-    secured: bool
-    account: str
-    valid: bool = False
-    ends: datetime | None = None
-    by_keytab: bool = False
-    tokens: int = 0
-
-
-@dataclass(frozen=True)
-class MetastoreVersions:
-    """The version of Spark's client of the metastore, and of the server; None if it is not known, with the reason."""
-
-    client: str
-    server: str | None
-    unknown: str | None = None
-
-
-class Surroundings(Protocol):
-    """What the verb `doctor` asks of the driver besides the ports of the other verbs. Each method may raise OSError."""
-
-    def versions(self) -> Versions: ...
-    def executors(self, seconds: float) -> Mapping[str, int]:
-        """Run some tasks, and return the number of them by host and versions of Spark and Java.
-
-        Raises:
-            LakekeeperError: no executor has run them within this time, or a task has failed.
-        """
-
-    def executors_python(self, seconds: float) -> Mapping[str, int]:
-        """Run some tasks in Python, and return the number of them by host and version. Raise LakekeeperError."""
-
-    def ticket(self) -> Ticket: ...
-    def metastore_versions(self) -> MetastoreVersions: ...
-    def safe_mode(self, path: str) -> bool:
-        """Tell whether the NameNode of a path refuses writes. Other file systems never do."""
-
-    def check_access(self, path: str, rights: str) -> None:
-        """Raise PermissionError if the account lacks one of these rights (of `rwx`) in a directory."""
-
-    def trash_root(self, path: str) -> str:
-        """Return the directory of the trash to which the account would move a path."""
 
 
 class Clock(Protocol):

@@ -14,7 +14,7 @@ from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.doctor.examination import Examination, Found
 from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.ports import Surroundings
+from spark_jobs.protocol.surroundings import Surroundings
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.runner import job_of, nearest_name

@@ -14,7 +14,7 @@ from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.messages.errors import LakekeeperError, Unreadable, VerificationFailed
 from spark_jobs.core.values.model import FileListing, name_of
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError
-from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest, RewriteResult
 from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_tree import Inode, ModelTree
@@ -96,14 +96,26 @@ class ModelRewriter:
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the units: {error}") from error
 
-    def _write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> list[str]:
+    def arrow(self) -> Arrow:
+        return Arrow(version="model")
+
+    def write_by_arrow(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        """The same job, but for the names of its files."""
+        try:
+            return JointFiles(self._write_jointly(requests, staging, ".txt"))
+        except (OSError, ValueError) as error:
+            raise LakekeeperError(f"Spark could not rewrite the units: {error}") from error
+
+    def _write_jointly(
+        self, requests: Sequence[RewriteRequest], staging: str, ending: str = ".snappy.parquet"
+    ) -> list[str]:
         folders = [f"unit={number}" for number in range(len(requests))]
         temporary = f"{staging}/_temporary/0"
         self._fs.mkdirs(temporary)
         written = [
             folder
             for folder, plan in zip(folders, requests, strict=True)
-            if self._task(plan, f"{temporary}/{folder}", staging)
+            if self._task(plan, f"{temporary}/{folder}", staging, ending)
         ]
         for folder in written:
             if not self._fs.raw_rename(f"{temporary}/{folder}", f"{staging}/{folder}"):
@@ -111,7 +123,7 @@ class ModelRewriter:
         self._fs.delete_tree(f"{staging}/_temporary")
         return [f"{staging}/{folder}" for folder in folders]
 
-    def _task(self, plan: RewriteRequest, folder: str, staging: str) -> bool:
+    def _task(self, plan: RewriteRequest, folder: str, staging: str, ending: str) -> bool:
         """The task of one unit; its file has another name than one that a write of this unit alone gives."""
         rows: list[int] = []
         for file in plan.files:
@@ -119,7 +131,7 @@ class ModelRewriter:
                 rows += _read_rows(self._fs, [file])
         if rows:
             job = f"{self._job_name}-{name_of(staging).rpartition('-')[2]}"
-            self._fs.replace(f"{folder}/part-00000-{job}.c000.snappy.parquet", encode_rows(rows))
+            self._fs.replace(f"{folder}/part-00000-{job}.c000{ending}", encode_rows(rows))
         return bool(rows)
 
     def copy(self, directory: str, files: FileListing, target: str) -> dict[str, str]:

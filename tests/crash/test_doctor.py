@@ -14,7 +14,7 @@ from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.rules.quota import Quota
 from spark_jobs.core.wire.report import Report
-from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
+from spark_jobs.protocol.surroundings import MetastoreVersions, Ticket, Versions
 from spark_jobs.verbs import doctor
 from tests.crash.model_tree import AUTHORITY, ME
 from tests.crash.process import acting_as

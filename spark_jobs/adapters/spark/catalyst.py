@@ -187,11 +187,14 @@ class RowCalls(JavaCalls):
         return self._spark._jsparkSession.implicits().newStringArrayEncoder()
 
     def _table(self, rows: Sequence[Sequence[object]]) -> Any:
+        """Return the DataFrame of rows, one in each task."""
+        # Behind the shuffle, whose rows all attempts of a task have in common.
+        return self._rows(self._spark, rows).repartition(len(rows)).select(self._by_attempt)
+
+    def _rows(self, session: SparkSession, rows: Sequence[Sequence[object]]) -> Any:
         """Return the DataFrame of rows, by a few calls to the JVM. Python's need a Python on the executors."""
         texts = self._reader.readValue(json.dumps([[str(value) for value in row] for row in rows]))
-        table = self._spark._jsparkSession.createDataset(texts, self._encoder).toDF()
-        # Behind the shuffle, whose rows all attempts of a task have in common.
-        return table.select(self._typed).repartition(len(rows)).select(self._by_attempt)
+        return session._jsparkSession.createDataset(texts, self._encoder).toDF().select(self._typed)
 
     def column(self, name: str) -> Any:
         return self._expression(F.col(name))

@@ -14,7 +14,7 @@ from spark_jobs.adapters.spark.task_progress import TaskProgress
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.values.model import FileListing
-from spark_jobs.protocol.ports import FileRewriter, RewriteRequest, RewriteResult
+from spark_jobs.protocol.ports import Arrow, FileRewriter, JointFiles, RewriteRequest, RewriteResult
 
 _MODE = "spark.scheduler.mode"
 _POOL = "spark.scheduler.pool"
@@ -53,6 +53,13 @@ class FairRewriter:
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
         with self._own_pool(), self._progress.shown():
             return self._rewriter.write_jointly(requests, staging)
+
+    def arrow(self) -> Arrow:
+        return self._rewriter.arrow()
+
+    def write_by_arrow(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        with self._own_pool(), self._progress.shown():
+            return self._rewriter.write_by_arrow(requests, staging)
 
     def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
         with self._own_pool(), self._progress.shown():

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql.types import StructType
 
 from spark_jobs.adapters.spark.appending import AvroAppender
+from spark_jobs.adapters.spark.arrow.rewriter import ArrowRewriter
 from spark_jobs.adapters.spark.byte_copies import ByteCopies
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
@@ -32,7 +33,7 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.measuring.phases import Phases
-from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest, RewriteResult
 
 
 class _RecordWriter(Protocol):
@@ -55,6 +56,7 @@ class Rewriter:
         self._formats = formats
         self._text = TextBytes(spark, formats)
         self._joint = JointRewriter(spark, self._sessions, formats)
+        self._arrow = ArrowRewriter(spark, self._sessions)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
         self._records = {name: of(spark, self._copier) for name, of in RECORD_WRITERS.items()}
@@ -79,7 +81,8 @@ class Rewriter:
             LakekeeperError: Spark or Hadoop failed.
         """
         try:
-            return self._write(request) if request.encoding.engine is Engine.SPARK else self._copy(request)
+            by_rows = request.encoding.engine in (Engine.SPARK, Engine.ARROW)
+            return self._write(request) if by_rows else self._copy(request)
         except LakekeeperError:
             raise
         except Exception as error:
@@ -103,6 +106,17 @@ class Rewriter:
         """
         try:
             return self._joint.write(requests, staging)
+        except Exception as error:
+            raise explained(error) from error
+
+    def arrow(self) -> Arrow:
+        """Return whether the executors have pyarrow."""
+        return self._arrow.found()
+
+    def write_by_arrow(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        """Write the files of each request into a directory of its own below `staging`. Raise LakekeeperError."""
+        try:
+            return self._arrow.write(requests, staging)
         except Exception as error:
             raise explained(error) from error
 

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.hive_client import metastore_client, server_version
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, java_errors, message_of
 from spark_jobs.core.messages.errors import LakekeeperError, in_one_line
-from spark_jobs.protocol.ports import MetastoreVersions, Ticket, Versions
+from spark_jobs.protocol.surroundings import MetastoreVersions, Ticket, Versions
 
 #: More tasks than this would only be more of the same.
 _MOST_TASKS = 16

@@ -11,12 +11,14 @@ class Engine(Enum):
     """The engine that rewrites files.
 
     SPARK converts values to Spark's types. COPY copies records, or whole blocks of them, without
-    a conversion. MERGE is ORC's own merge, which copies whole stripes and decodes no value.
+    a conversion. MERGE is ORC's own merge, which copies whole stripes and decodes no value. ARROW is pyarrow in Spark's
+    Python workers; such an encoding also has the settings with which Spark writes the same files.
     """
 
     SPARK = "spark"
     COPY = "copy"
     MERGE = "merge"
+    ARROW = "arrow"
 
 
 class Calendar(Enum):

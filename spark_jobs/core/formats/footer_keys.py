@@ -39,6 +39,12 @@ def has_interpretation_keys(leaves: Mapping[str, str], writer: Mapping[str, str]
     return any(key in writer for key in _OF_INT96) and any(_INT96.match(kind) for kind in leaves.values())
 
 
+def common(writers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
+    """Return the keys of footers with their values if all footers have the same; else None."""
+    first, *others = (dict(writer) for writer in writers)
+    return first if all(other == first for other in others) else None
+
+
 def unkept(writers: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """Return the keys of all footers that readers may need, sorted."""
     keys = {key for writer in writers for key in writer}

@@ -110,6 +110,7 @@ class Profile:
         unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         warnings: warnings for the report.
         codecs: all codecs of the files.
+        writer: the metadata of all footers; None if they differ.
     """
 
     rows: int | None
@@ -134,6 +135,7 @@ class Profile:
     unended: int | None = None
     warnings: tuple[str, ...] = field(default_factory=tuple)
     codecs: tuple[str, ...] = ()
+    writer: Mapping[str, str] | None = None
 
 
 def profile(
@@ -179,6 +181,7 @@ def profile(
         unended=unended_of(footers),
         warnings=warnings,
         codecs=tuple(sorted(seen)),
+        writer=footer_keys.common(footer.writer for footer in footers),
     )
 
 

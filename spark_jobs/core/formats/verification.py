@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from spark_jobs.core.formats import footers, leaf_statistics
+from spark_jobs.core.formats.arrow import OWN_KEY
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.messages.errors import Refusal, Unreadable, VerificationFailed
 from spark_jobs.core.messages.refusals import RefusalCode
@@ -44,6 +45,32 @@ def check_written(before: Profile, written: Sequence[Footer], statistics: bool =
     _check_schema(before, written)
     _check_types(before, written)
     return [*_check_statistics(before, written, statistics), *_bounded_by_nan(written)]
+
+
+def check_same_footers(before: Profile, written: Sequence[Footer]) -> None:
+    """Check that files of Arrow have the schema and the metadata of the originals, character for character.
+
+    The name of the schema's root is the writer's, and no reader uses it.
+
+    Raises:
+        VerificationFailed: they differ.
+    """
+    for footer in written:
+        if _without_root(footer.schema) != _without_root(before.schemas[0]):  # guard: arrow_schema_compared
+            raise VerificationFailed(f"the schema is {before.schemas[0]}, and was written as {footer.schema}")
+        if _own(footer.writer) != _own(before.writer or {}):  # guard: arrow_metadata_compared
+            raise VerificationFailed(
+                f"the footers have the keys {sorted(before.writer or {})}, and the new ones {sorted(footer.writer)},"
+                " or other values"
+            )
+
+
+def _without_root(schema: str) -> str:
+    return schema.partition("\n")[2]
+
+
+def _own(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in metadata.items() if key != OWN_KEY}
 
 
 def _check_statistics(before: Profile, written: Sequence[Footer], statistics: bool) -> list[str]:

@@ -21,6 +21,8 @@ from spark_jobs.core.options.parsers import texts
 
 #: The ways to compare what was written with what was read.
 COUNT, HASH = "count", "hash"
+#: The engines that write Parquet files; AUTO is Arrow where the executors have it and it pays.
+SPARK, ARROW, AUTO = "spark", "arrow", "auto"
 
 _option = partial(option, section=Section.REWRITE)
 _choice = partial(choice, section=Section.REWRITE)
@@ -43,6 +45,17 @@ class RewriteOptions(LimitOptions):
         note="By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
         " of the table's DDL.",
         example={"mydb.events": ["date", "user_id"]},
+    )
+    engine: str = _choice(
+        SPARK,
+        (SPARK, ARROW, AUTO),
+        "what writes Parquet files: Spark, or pyarrow in Python workers of the executors; auto: pyarrow if it is there",
+        flag="--engine",
+        verbs=(COMPACT, PLAN),
+        layers=CARRIED_BY_PLAN,
+        level=Level.TUNING,
+        note="Arrow takes about half of Spark's processor time for small files. It needs pyarrow on every executor (see"
+        " arrow-engine.md). What it would not write as it was is left to Spark.",
     )
     analyze_after_compaction: bool = _switch(
         "compute the metastore's statistics after a compaction",

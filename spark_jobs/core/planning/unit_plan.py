@@ -54,6 +54,7 @@ class UnitPlan:
         open: since when it is not done, if earlier days have found it already.
         was_open: a job has noted that it is not done, maybe on this day.
         engine: what will write the unit, if its footers were read for this plan.
+        engine_reason: why Arrow will not, although the options ask for it.
         warnings: what its footers, if they were read for this plan, say that a person should know.
     """
 
@@ -67,6 +68,7 @@ class UnitPlan:
     open: OpenUnit | None = None
     was_open: bool = False
     engine: str | None = None
+    engine_reason: str | None = None
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -223,6 +225,7 @@ class UnitPlan:
             score=score(self.health, pressure) if self.health and self.needs_compaction else None,
             deferred_since=self.deferred_since if self.needs_compaction else None,
             engine=self.engine,
+            engine_reason=self.engine_reason,
             **(self.open.to_json() if self.open else {}),
         )
 

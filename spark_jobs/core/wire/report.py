@@ -41,6 +41,7 @@ _OPTIONAL_OF_UNIT = (
     "score",
     "deferred_since",
     "engine",
+    "engine_reason",
     "estimated_seconds",
     "strategy",
     "strategy_reason",
@@ -65,7 +66,9 @@ class UnitReport:
             The report has the field only in this case.
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
-        engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
+        engine: in a plan, what will write the unit: rows by Spark or Arrow, records (copy) or stripes (merge); in a
+            compaction, `arrow` if it has.
+        engine_reason: why Arrow does not, or has not, although the options ask for it.
         strategy, strategy_reason: what is done with large files, and why, where there are any:
             they are copied (minor), or rewritten (full).
         open_since, open_days, open_attempts: of a unit that was found on an earlier day too: since when, on how many
@@ -93,6 +96,7 @@ class UnitReport:
     score: float | None = None
     deferred_since: str | None = None
     engine: str | None = None
+    engine_reason: str | None = None
     estimated_seconds: float | None = None
     strategy: str | None = None
     strategy_reason: str | None = None

@@ -9,7 +9,7 @@ from spark_jobs import __version__
 from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.wire.checks import Answer, advice, bad, good
 from spark_jobs.core.wire.report import utc
-from spark_jobs.protocol.ports import Surroundings
+from spark_jobs.protocol.surroundings import Surroundings
 
 #: Executors come within this many seconds, or the queue has no room.
 _PATIENCE = 120.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spark_jobs.core.wire.checks import Answer, Check, Question, advice, answered, bad, good, not_asked
 from spark_jobs.protocol.doctor import driver, metastore, storage
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.ports import Surroundings
+from spark_jobs.protocol.surroundings import Surroundings
 from spark_jobs.protocol.services import Services
 
 _QUEUE = "Look at the queue, and at the log of the application"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from spark_jobs.core.messages.errors import LakekeeperError, UsageError
 from spark_jobs.core.values.model import TableName
 from spark_jobs.core.wire.checks import Answer, bad, good
-from spark_jobs.protocol.ports import Catalog, Surroundings
+from spark_jobs.protocol.ports import Catalog
+from spark_jobs.protocol.surroundings import Surroundings
 
 #: What a server says that does not have a call any more, or not yet.
 _UNKNOWN_CALL = "Invalid method name"

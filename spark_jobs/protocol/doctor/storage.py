@@ -12,7 +12,7 @@ from spark_jobs.core.values.legacy_leftovers import is_backup_name
 from spark_jobs.core.values.model import parent
 from spark_jobs.core.wire.checks import Answer, advice, bad, good
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.ports import Surroundings
+from spark_jobs.protocol.surroundings import Surroundings
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 

@@ -10,15 +10,16 @@ import itertools
 import logging
 from collections.abc import Callable, Hashable, Sequence
 
-from spark_jobs.core.formats import verification
+from spark_jobs.core.formats import arrow, verification
 from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.messages.errors import VerificationFailed
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.values.attributes import Attributes
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.written_unit import StagedUnit, UnitDraft
-from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+from spark_jobs.protocol.ports import JointFiles, RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 
@@ -53,9 +54,23 @@ class JointWriter:
         if draft.inspection.copied:  # guard: copies_not_joint
             return None
         group, *others = draft.inspection.groups
+        if others or not group.profile.rows:
+            return None
+        if group.encoding.engine is Engine.ARROW:
+            return self._kind_by_arrow(draft)
+        return self._kind_by_spark(draft) if group.encoding.engine is Engine.SPARK else None
+
+    def _kind_by_arrow(self, draft: UnitDraft) -> Hashable:
+        """Return the kind of a unit that Arrow writes, of whatever size and schema."""
+        request = self._request(draft)
+        inherited = _inherited(draft.attributes.directory)
+        return Engine.ARROW, request.profile.codec, request.replication, inherited
+
+    def _kind_by_spark(self, draft: UnitDraft) -> Hashable | None:
+        (group,) = draft.inspection.groups
         encoding, profile = group.encoding, group.profile
-        single = not others and group.target_files(self._table.options.thresholds()) == 1
-        if not single or not profile.rows or encoding.engine is not Engine.SPARK or encoding.exact:
+        single = group.target_files(self._table.options.thresholds()) == 1
+        if not single or encoding.exact or not self._table.writes_jointly:
             return None
         request = self._request(draft)
         return (
@@ -78,12 +93,10 @@ class JointWriter:
             # guard: joint_staging_closed
             drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
             with self._services.phases.during("write"):
-                directories = self._services.rewriter.write_jointly(
-                    [self._request(each) for each in drafts], staging
-                )
+                joint = self._write(drafts, staging)
             with self._services.phases.during("verify"):
-                listings = [self._list(directory) for directory in directories]
-                footers = self._footers(directories, listings)
+                listings = [self._list(directory) for directory in joint.directories]
+                footers = self._footers(joint, listings)
         except Exception as error:
             return [error] * len(drafts)
         seconds, total = (
@@ -91,9 +104,15 @@ class JointWriter:
             sum(draft.before.bytes for draft in drafts),
         )
         return [
-            _staged(draft, directory, files, of_unit, seconds * draft.before.bytes / (total or 1))
-            for draft, directory, files, of_unit in zip(drafts, directories, listings, footers)
+            self._staged(draft, directory, files, of_unit, seconds * draft.before.bytes / (total or 1))
+            for draft, directory, files, of_unit in zip(drafts, joint.directories, listings, footers)
         ]
+
+    def _write(self, drafts: Sequence[UnitDraft], staging: str) -> JointFiles:
+        requests, rewriter = [self._request(each) for each in drafts], self._services.rewriter
+        if drafts[0].inspection.by_arrow:
+            return rewriter.write_by_arrow(requests, staging)
+        return JointFiles(rewriter.write_jointly(requests, staging))
 
     def _create(self) -> str:
         staging = self._directory(next(self._numbers))
@@ -113,15 +132,16 @@ class JointWriter:
         except FileNotFoundError:
             return FileListing(())  # no rows were written; the comparison says so
 
-    def _footers(
-        self, directories: Sequence[str], listings: Sequence[FileListing]
-    ) -> list[list[Footer] | Exception]:
+    def _footers(self, joint: JointFiles, listings: Sequence[FileListing]) -> list[list[Footer] | Exception]:
         """Return the footers of the files of each directory. They are read in one call, unless one is unreadable."""
-        places = list(zip(directories, listings))
+        places = list(zip(joint.directories, listings))
         try:
-            return list(self._read(places))
+            footers: list[list[Footer] | Exception] = list(self._read(places))
         except Exception:
-            return [self._footers_of(*place) for place in places]
+            footers = [self._footers_of(*place) for place in places]
+        for number, why in joint.refused.items():
+            footers[number] = VerificationFailed(why)
+        return footers
 
     def _footers_of(self, directory: str, files: FileListing) -> list[Footer] | Exception:
         try:
@@ -131,6 +151,39 @@ class JointWriter:
 
     def _read(self, places: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         return self._services.footers.read(places, self._table.file_format)
+
+    def _staged(
+        self,
+        draft: UnitDraft,
+        directory: str,
+        files: FileListing,
+        footers: list[Footer] | Exception,
+        seconds: float,
+    ) -> StagedUnit | Exception:
+        """Return a unit whose files have the rows, types and figures of its originals; else the error."""
+        if isinstance(footers, Exception):
+            return footers
+        (group,) = draft.inspection.groups
+        try:
+            warnings = verification.check_written(group.profile, footers)  # guard: joint_unit_compared
+            if draft.inspection.by_arrow:
+                self._check_by_arrow(draft, directory, files, footers)
+        except Exception as error:
+            return error
+        written = WrittenGroup(group, RewriteResult(group.profile.rows or 0, warnings))
+        named = _named(files, group.profile.codec) if draft.inspection.by_arrow else files
+        return StagedUnit(directory, files, named, written, seconds)
+
+    def _check_by_arrow(
+        self, draft: UnitDraft, directory: str, files: FileListing, footers: Sequence[Footer]
+    ) -> None:
+        """Raise VerificationFailed if files of Arrow differ from the originals; Spark compares values on request."""
+        verification.check_same_footers(draft.inspection.groups[0].profile, footers)
+        if not self._table.hashed:
+            return
+        paths = [f"{directory}/{file.name}" for file in files.data]
+        if self._services.rewriter.same_rows(self._request(draft), paths) is not True:  # guard: arrow_hashed
+            raise VerificationFailed("what Arrow has written is not what Spark reads of the originals")
 
     def discard(self) -> None:
         """Delete what the joint writes have left: it never was live, and the units' files were moved out of it."""
@@ -142,19 +195,9 @@ class JointWriter:
                 log.warning("could not delete %s: %s", directory, error)
 
 
-def _staged(
-    draft: UnitDraft, directory: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
-) -> StagedUnit | Exception:
-    """Return a unit whose files have the rows, types and figures of its originals; else the error."""
-    if isinstance(footers, Exception):
-        return footers
-    (group,) = draft.inspection.groups
-    try:
-        warnings = verification.check_written(group.profile, footers)  # guard: joint_unit_compared
-    except Exception as error:
-        return error
-    written = WrittenGroup(group, RewriteResult(group.profile.rows or 0, warnings))
-    return StagedUnit(directory, files, written, seconds)
+def _named(files: FileListing, codec: str) -> FileListing:
+    """Return the files with the names that they will have."""
+    return FileListing.of(file._replace(name=arrow.file_name(file.name, codec)) for file in files.files)
 
 
 def _inherited(given: Attributes) -> Hashable:

@@ -101,7 +101,9 @@ class UnitWriter:
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = [*self._create_above(layout.tmp_directory, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
-        return UnitDraft(plan, before, inspection, attributes, new, tuple(warnings), seconds)
+        draft = UnitDraft(plan, before, inspection, attributes, new, tuple(warnings), seconds)
+        lack = self._services.rewriter.arrow().lack if inspection.by_arrow else None
+        return draft.by_spark(lack, self._table.options.engine) if lack else draft
 
     def late(self) -> Defer | None:
         """Return the deferral of any unit if the deadline has passed; None if it has not."""
@@ -171,8 +173,8 @@ class UnitWriter:
         hold its rows twice.
         """
         started = self._services.clock.monotonic() - staged.seconds
-        for file in staged.files.data:
-            self._services.fs.rename(f"{staged.directory}/{file.name}", f"{draft.new}/{file.name}")
+        for file, named in zip(staged.files.data, staged.named.data):
+            self._services.fs.rename(f"{staged.directory}/{file.name}", f"{draft.new}/{named.name}")
         return self._finish(draft, [staged.written], started, lambda new: staged.check(draft.new, new))
 
     def cause(self, plan: UnitPlan, error: Exception | Decision) -> Exception | Decision:
@@ -234,6 +236,7 @@ class UnitWriter:
             seconds,
             (*texts, *warnings),
             self._table.strategy_of(draft.plan.inputs) if draft.plan.inputs else None,
+            ("arrow" if draft.inspection.by_arrow else None, draft.inspection.not_arrow),
         )
 
     def _copy_flags(self, before: FileListing, new: str) -> None:

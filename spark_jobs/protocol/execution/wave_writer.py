@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, Union
 
+from spark_jobs.core.options.rewriting import SPARK
 from spark_jobs.core.planning.decisions import Decision
 from spark_jobs.core.planning.ordering import is_small
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -27,12 +28,17 @@ class WaveWriter:
     """The writer of the units of a wave.
 
     Every error calls off the unit in which it was raised, and no other one.
+
+    Args:
+        jointly: small units are written together.
+        engine: the option.
     """
 
-    def __init__(self, units: UnitWriter, joint: JointWriter, jointly: bool) -> None:
+    def __init__(self, units: UnitWriter, joint: JointWriter, jointly: bool, engine: str = SPARK) -> None:
         self._units = units
         self._joint = joint
         self._jointly = jointly
+        self._engine = engine
 
     def write(self, pool: Pool, plans: Sequence[UnitPlan]) -> list[WrittenUnit | Decision | Exception]:
         """Write the units of a wave. Return each one written and verified, or what called it off.
@@ -50,7 +56,8 @@ class WaveWriter:
         return written
 
     def _begin(self, plan: UnitPlan) -> Step:
-        return _caught(self._units.draft, plan) if self._jointly and is_small(plan) else plan
+        early = self._engine != SPARK or (self._jointly and is_small(plan))
+        return _caught(self._units.draft, plan) if early else plan
 
     def _jobs(self, steps: Sequence[Step]) -> list[list[int]]:
         """Return the numbers of the units of each job, the joint writes first. Units that were called off have none."""
@@ -68,9 +75,22 @@ class WaveWriter:
 
     def _run(self, job: Sequence[int], steps: Sequence[Step]) -> list[Step]:
         drafts = [step for step in (steps[number] for number in job) if isinstance(step, UnitDraft)]
+        if drafts and drafts[0].inspection.by_arrow:
+            return self._run_by_arrow(drafts)
         if len(drafts) > 1:
             return [_or_draft(draft, staged) for draft, staged in zip(drafts, self._joint.write(drafts))]
         return [self._write_alone(steps[number]) for number in job]
+
+    def _run_by_arrow(self, drafts: Sequence[UnitDraft]) -> list[Step]:
+        """Write units by Arrow, and those that it does not write by Spark, together where they can be."""
+        done: list[Step] = [
+            (draft, staged) if isinstance(staged, StagedUnit) else draft.by_spark(str(staged), self._engine)
+            for draft, staged in zip(drafts, self._joint.write(drafts))
+        ]
+        for job in self._jobs(done):
+            for number, step in zip(job, self._run(job, done)):
+                done[number] = step
+        return done
 
     def _write_alone(self, step: Step) -> Step:
         if isinstance(step, UnitPlan):

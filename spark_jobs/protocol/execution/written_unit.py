@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.messages.errors import VerificationFailed
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileListing
@@ -33,13 +36,25 @@ class UnitDraft:
     warnings: tuple[str, ...]
     seconds: float
 
+    def by_spark(self, why: str, option: str) -> UnitDraft:
+        """Return the draft with Spark as its engine, and with a warning if the option asks for Arrow by its name.
+
+        Args:
+            why: why Arrow does not write it.
+            option: the option `engine`.
+        """
+        inspection = replace(self.inspection.written_by(Engine.SPARK), not_arrow=why)
+        warnings = (WarningCode.ARROW_NOT_USED.text(why),) if option == ARROW else ()
+        return replace(self, inspection=inspection, warnings=(*self.warnings, *warnings))
+
 
 @dataclass(frozen=True)
 class WrittenUnit:
     """A unit that is written and verified, and not yet swapped.
 
     `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
-    a joint write it is the unit's share, by its bytes. `strategy` is what was done with large files, and why.
+    a joint write it is the unit's share, by its bytes. `strategy` is what was done with large files, and why. `engine`
+    is `arrow` if Arrow has written it, and why not if it was to.
     """
 
     plan: UnitPlan
@@ -49,6 +64,7 @@ class WrittenUnit:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     strategy: tuple[str, str | None] | None = None
+    engine: tuple[str | None, str | None] = (None, None)
 
     def check_files(self, entries: Sequence[Status]) -> None:
         """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""
@@ -63,11 +79,13 @@ class StagedUnit:
     Attributes:
         directory: the URI of the directory that holds them.
         files: as they were listed before their footers were compared with the originals'.
+        named: the same with the names that they will have, in the same order.
         seconds: the unit's share of the time, by its bytes.
     """
 
     directory: str
     files: FileListing
+    named: FileListing
     written: WrittenGroup
     seconds: float
 
@@ -76,7 +94,7 @@ class StagedUnit:
 
         Return no warnings: the figures of all columns were compared already.
         """
-        if moved.data != self.files.data:  # guard: joint_files_only
-            changes = self.files.diff(moved)
+        if moved.data != self.named.data:  # guard: joint_files_only
+            changes = self.named.diff(moved)
             raise VerificationFailed(f"{new} does not hold the files that were compared: {changes}")
         return []

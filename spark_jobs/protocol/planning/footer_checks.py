@@ -166,7 +166,10 @@ class _FooterChecks:
             self._store.keep(unit.unit.location, read, footers[0], self._listed_after)
             return replace(unit.judged(self._basis), warnings=inspection.unkept)
         return replace(
-            unit.judged(self._basis), engine=inspection.engines or None, warnings=inspection.unkept
+            unit.judged(self._basis),
+            engine=inspection.engines or None,
+            engine_reason=inspection.not_arrow,
+            warnings=inspection.unkept,
         )
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:

@@ -23,6 +23,7 @@ from spark_jobs.core.rules.strategy import Choice
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.access import reading
+from spark_jobs.protocol.planning.engine_choice import with_engine
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.services import Services
 
@@ -81,6 +82,17 @@ def inspect_parts(
     parts: Sequence[Sequence[Footer]],
 ) -> Inspection | Irreducible:
     """Return what the footers of `parts_of` say. It raises the same errors as `inspect`."""
+    inspection = _inspect_parts(encoding, table, location, files, parts)
+    return inspection if isinstance(inspection, Irreducible) else with_engine(table, inspection)
+
+
+def _inspect_parts(
+    encoding: GetEncoding,
+    table: TablePlan,
+    location: str,
+    files: FileListing,
+    parts: Sequence[Sequence[Footer]],
+) -> Inspection | Irreducible:
     if len(parts) == 1:
         return inspect_footers(encoding, table, location, files, parts[0])
     choice, (small, large) = table.choice(files), parts

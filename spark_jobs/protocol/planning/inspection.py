@@ -46,9 +46,9 @@ class FileGroup:
 
     @property
     def unkept(self) -> tuple[str, ...]:
-        """Return warnings about metadata of footers that the rewritten files will not have. A merge keeps all."""
+        """Return warnings about metadata of footers that the rewritten files will not have. Some engines keep all."""
         keys = self.profile.unkept
-        if not keys or self.encoding.engine is Engine.MERGE:
+        if not keys or self.encoding.engine in (Engine.MERGE, Engine.ARROW):
             return ()
         return (WarningCode.METADATA_NOT_KEPT.text(footer_keys.warning(keys)),)
 
@@ -72,6 +72,7 @@ class Inspection:
         by_kept_footers: an analysis has read them, and not all of them are read now.
         copied: the groups of the files that are copied; none if all files are rewritten.
         without_rows: the names of files without rows, which are in no group.
+        not_arrow: why Arrow does not write it, although the options ask for it.
     """
 
     groups: tuple[FileGroup, ...]
@@ -79,6 +80,17 @@ class Inspection:
     by_kept_footers: bool = False
     copied: tuple[FileGroup, ...] = ()
     without_rows: frozenset[str] = frozenset()
+    not_arrow: str | None = None
+
+    @property
+    def by_arrow(self) -> bool:
+        """Tell whether Arrow writes it."""
+        return self.groups[0].encoding.engine is Engine.ARROW
+
+    def written_by(self, engine: Engine) -> Inspection:
+        """Return the inspection with another engine for its groups. Arrow's encodings also have Spark's settings."""
+        encodings = [(group, replace(group.encoding, engine=engine)) for group in self.groups]
+        return replace(self, groups=tuple(replace(group, encoding=each) for group, each in encodings))
 
     @property
     def engines(self) -> str:

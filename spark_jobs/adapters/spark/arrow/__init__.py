@@ -1,0 +1,1 @@
+"""Parquet files rewritten by pyarrow in Spark's Python workers."""

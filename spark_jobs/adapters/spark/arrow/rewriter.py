@@ -1,0 +1,145 @@
+"""Rewrites the files of several directories by pyarrow, each directory into files of its own.
+
+The JVM of an executor reads each file whole, and writes the bytes of the finished one: tokens, encryption zones and the
+commit protocol stay Spark's and Hadoop's. A Python worker gets the bytes, and rewrites them in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pyspark import AccumulatorParam, cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.spark.arrow import versions, worker
+from spark_jobs.adapters.spark.arrow.mapping import mapped_in_arrow
+from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, Output, tasks_of
+from spark_jobs.adapters.spark.arrow.worker import Writing
+from spark_jobs.adapters.spark.catalyst import RowCalls, text
+from spark_jobs.adapters.spark.requests import set_options
+from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
+from spark_jobs.adapters.spark.wide_reading import slots
+from spark_jobs.core.formats.arrow import CODECS
+from spark_jobs.core.planning.shuffle_keys import partition_keys
+from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest
+
+_OUTPUTS = "array<struct<unit:int,directory:string,files:array<struct<name:string,length:bigint>>>>"
+#: The bytes of files that travel to a worker in one batch, and the most files of a batch.
+_BATCH_BYTES, _BATCH_FILES = 32 << 20, 1000
+_SETTINGS = {
+    # The function is asked for these types, and gives them back.
+    "spark.sql.execution.arrow.useLargeVarTypes": "false"
+}
+_UNIT = "unit"
+
+# The executors may not have the jobs' modules.
+for module in (worker, versions):
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+
+
+class ArrowRewriter(RowCalls):
+    """Rewrites Parquet files in Python workers, which all have the same version of pyarrow."""
+
+    def __init__(self, spark: SparkSession, sessions: Sessions) -> None:
+        typed = {"task": text(0).cast("int"), "outputs": F.from_json(text(1), _OUTPUTS)}
+        super().__init__(spark, typed)
+        self._sessions = sessions
+        self._found: Arrow | None = None
+        self._lock = threading.Lock()
+
+    def found(self) -> Arrow:
+        """Return the version of pyarrow that all executors have, or why it is not used. They are asked once."""
+        with self._lock:
+            if self._found is None:
+                self._found = versions.ask(self._spark)
+            return self._found
+
+    def write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        """Write the files of each request into a directory of its own below `staging`.
+
+        All requests have the same codec and replication. After an error Arrow is not used any more: what no task of
+        this job could do, none of the next one can, and each would have been tried several times.
+        """
+        try:
+            return self._write(requests, staging)
+        except Exception as error:
+            with self._lock:
+                self._found = Arrow(lack=f"an earlier write by Arrow has failed: {root_cause(error)[1]}")
+            raise
+
+    def _write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        first = requests[0]
+        reasons = self._spark.sparkContext.accumulator({}, _Merged())
+        writing = Writing(self.found().version or "", *CODECS[first.profile.codec])
+        contents = self._contents(tasks_of(requests, slots(self._spark)))
+        written = mapped_in_arrow(contents, _function(writing, reasons), f"{_UNIT} int, value string")
+        options = {
+            # The cluster may compress what is written, which would be no Parquet file any more.
+            "compression": "none",
+            "lineSep": "1",
+            **COMMITTER,
+            **({"dfs.replication": str(first.replication)} if first.replication else {}),
+        }
+        writer = set_options(written.write.format("text"), options).mode("append")
+        writer.partitionBy(_UNIT).save(staging)
+        directories = [f"{staging}/{_UNIT}={number}" for number in range(len(requests))]
+        return JointFiles(directories, dict(reasons.value))
+
+    def _contents(self, tasks: Sequence[Sequence[Output]]) -> DataFrame:
+        """Return the files (unit, number of its files, name, length, content) of each task, in their order."""
+        keys = partition_keys(len(tasks))
+        rows = [(key, json.dumps([output.to_json() for output in task])) for key, task in zip(keys, tasks)]
+        session = self._sessions.get(
+            {
+                **_SETTINGS,
+                "spark.sql.execution.arrow.maxRecordsPerBatch": str(_batch(tasks)),
+                # As long as not more files than this are open, Spark does not sort the rows, which are the parts of
+                # files in their order.
+                "spark.sql.maxConcurrentOutputFileWriters": str(MOST_OUTPUTS + 1),
+            }
+        )
+        table = DataFrame(self._rows(session, rows), session).repartition(len(rows), "task")
+        outputs = table.select(F.explode("outputs").alias("output"))
+        files = outputs.select("output.*").select(
+            _UNIT, F.size("files").alias("count"), "directory", F.explode("files").alias("file")
+        )
+        listed = files.selectExpr(
+            _UNIT, "count", "file.name", "file.length", "concat(directory, '/', file.name) AS path"
+        )
+        content = Column(self.as_column(self._content())).alias("content")
+        return listed.select(_UNIT, "count", "name", "length", content)
+
+    def _content(self) -> Any:
+        """Return the bytes of a file; null if it cannot be read. The stream closes itself at its end."""
+        closing = self.new("org.apache.commons.io.input.AutoCloseInputStream", self.opened("path"))
+        return self.tried(self.static("org.apache.commons.io.IOUtils", "toByteArray", "binary", closing))
+
+
+def _batch(tasks: Sequence[Sequence[Output]]) -> int:
+    """Return how many files travel to a worker at once."""
+    longest = max(file.length for task in tasks for output in task for file in output.files)
+    return max(1, min(_BATCH_FILES, _BATCH_BYTES // max(1, longest)))
+
+
+def _function(writing: Writing, reasons: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function for the workers. It is pickled, with the module `worker`."""
+
+    def rewrite(batches: Iterator[Any]) -> Iterator[Any]:
+        return worker.rewritten(batches, writing, lambda unit, why: reasons.add({unit: why}))
+
+    return rewrite
+
+
+class _Merged(AccumulatorParam):  # type: ignore[type-arg]
+    """Mappings that are merged."""
+
+    def zero(self, value: Any) -> Any:  # noqa: ARG002 - PySpark's signature
+        return {}
+
+    def addInPlace(self, left: Any, right: Any) -> Any:
+        return {**left, **right}

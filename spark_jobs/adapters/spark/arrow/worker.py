@@ -1,0 +1,299 @@
+"""What a Python worker of an executor does: it reads whole Parquet files, and writes them as one file, in memory.
+
+These functions travel to the workers by value (`by_value`), because the executors may not have the jobs' modules. So
+this module imports none of them, and pyarrow only where it is used: the driver may have none.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+#: The compressed bytes of the files in a row group, and the bytes of their rows in memory.
+_ROW_GROUP, _ROWS = 64 << 20, 256 << 20
+#: A file with more decoded bytes is read in parts.
+_READ_AT_ONCE = 64 << 20
+_PART_ROWS = 64 << 10
+#: The bytes of a text that goes back to the JVM.
+_TEXT = 1 << 20
+#: Never written: it repeats the schema, and would change the types by which Arrow reads the file.
+_OWN_KEY = b"ARROW:schema"
+
+
+class Writing(NamedTuple):
+    """How the files of a job are written.
+
+    Attributes:
+        version: the version of pyarrow that all workers must have.
+        codec: by its name for pyarrow.
+        level: the level of the codec; None if it has none.
+    """
+
+    version: str
+    codec: str
+    level: int | None = None
+
+
+class Refused(Exception):
+    """The files are not rewritten here, and why."""
+
+
+def rewritten(batches: Iterator[Any], writing: Writing, note: Callable[[int, str], None]) -> Iterator[Any]:
+    """Rewrite the files of a task, and yield the bytes of each new file as texts, each without the `1` behind it.
+
+    Every Parquet file ends with `PAR1`. The sink for text writes a `1` behind each row, and nothing else. Of files that
+    are refused nothing is yielded, so that no file is written.
+
+    Args:
+        batches: rows (unit, number of its files, name, length, content), unit by unit, in the order of the files.
+        note: is called with the unit and the reason of a refusal.
+    """
+    for unit, rows in itertools.groupby(_rows(batches), lambda row: row[0]):
+        try:
+            data = _rewritten(rows, writing)
+        except Exception as error:  # Whatever it is, Spark rewrites these files, and the task goes on.
+            note(unit, str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}")
+        else:
+            yield from _texts(unit, data)
+
+
+def _rows(batches: Iterator[Any]) -> Iterator[tuple[int, int, str, int, Any]]:
+    for batch in batches:
+        plain = [batch.column(number).to_pylist() for number in range(4)]
+        yield from zip(*plain, batch.column(4))
+
+
+def _rewritten(rows: Iterable[tuple[int, int, str, int, Any]], writing: Writing) -> Any:
+    """Return the bytes of one new file."""
+    import pyarrow
+
+    if pyarrow.__version__ != writing.version:  # guard: one_version_of_pyarrow
+        raise Refused(f"pyarrow is {pyarrow.__version__} on an executor, and {writing.version} on others")
+    file, expected = _NewFile(writing), 0
+    for row in rows:
+        expected = row[1]
+        file.append(*row[2:])
+    return file.finished(expected)
+
+
+class _NewFile:
+    """A Parquet file that is written in memory from others with the same schema and the same metadata."""
+
+    def __init__(self, writing: Writing) -> None:
+        import pyarrow
+
+        self._writing = writing
+        self._out = pyarrow.BufferOutputStream()
+        self._writer: Any = None
+        self._options: dict[str, Any] = {}
+        self._schema = ""
+        self._metadata: dict[bytes, bytes] = {}
+        self._tables: list[Any] = []
+        self._sizes = [0, 0]
+        self._files = 0
+        self._figures = _Figures()
+
+    def append(self, name: str, length: int, content: Any) -> None:
+        """Append the rows of a file."""
+        import pyarrow
+        import pyarrow.parquet
+
+        if not content.is_valid:
+            raise Refused(f"{name} cannot be read")
+        data = content.as_buffer()
+        if data.size != length:  # guard: arrow_lengths
+            raise Refused(f"{name} has {data.size} bytes instead of {length}")
+        file = pyarrow.parquet.ParquetFile(
+            pyarrow.BufferReader(data), page_checksum_verification=True
+        )  # guard: arrow_reads_checksums
+        if self._files == 0:
+            self._begin(file)
+        elif _text_of(file.schema) != self._schema:
+            raise Refused(f"{name} has another schema")
+        elif _metadata_of(file.metadata) != self._metadata:
+            raise Refused(f"{name} has other metadata")
+        self._files += 1
+        self._figures.add(file.metadata)
+        for table in _read(file):
+            self._add(table, length)
+            length = 0
+
+    def _begin(self, file: Any) -> None:
+        """Choose the options with which the schema stays as it is."""
+        self._schema, self._metadata = _text_of(file.schema), _metadata_of(file.metadata)
+        schema = file.schema_arrow
+        for integers in (True, False):
+            options = {**self._fixed(), "store_decimal_as_integer": integers}
+            if _text_of(_written_schema(schema, options)) == self._schema:
+                self._options = options
+                break
+        else:
+            raise Refused("Arrow would write other types")
+
+    def _fixed(self) -> dict[str, Any]:
+        return {
+            "compression": self._writing.codec,
+            "compression_level": self._writing.level,
+            "version": "2.6",
+            "data_page_version": "1.0",
+            "store_schema": False,
+            "write_page_index": True,
+            "write_page_checksum": True,
+            "use_dictionary": True,
+        }
+
+    def _add(self, table: Any, size: int) -> None:
+        self._tables.append(table)
+        self._sizes = [self._sizes[0] + size, self._sizes[1] + table.nbytes]
+        if self._sizes[0] >= _ROW_GROUP or self._sizes[1] >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write a row group."""
+        import pyarrow
+        import pyarrow.parquet
+
+        if not self._tables:
+            return
+        table = pyarrow.concat_tables(self._tables)
+        self._tables, self._sizes = [], [0, 0]
+        if self._writer is None:
+            self._writer = pyarrow.parquet.ParquetWriter(self._out, table.schema, **self._options)
+        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def finished(self, files: int) -> Any:
+        """Return the bytes of the file, after a comparison of its footer with those of the files."""
+        import pyarrow
+        import pyarrow.parquet
+
+        if self._files != files:  # guard: arrow_all_files
+            raise Refused(f"{self._files} files were read instead of {files}")
+        self._flush()
+        self._writer.add_key_value_metadata(self._metadata)
+        self._writer.close()
+        data = self._out.getvalue()
+        written = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+        if _text_of(written.schema) != self._schema:
+            raise Refused("Arrow has written other types")
+        if _metadata_of(written.metadata) != self._metadata:
+            raise Refused("Arrow has written other metadata")
+        own = _Figures()
+        own.add(written.metadata)
+        difference = self._figures.difference(own)
+        if difference:  # guard: arrow_figures
+            raise Refused(difference)
+        return data
+
+
+class _Figures:
+    """Rows, and for each leaf its values, nulls and bounds; a figure is None if a row group lacks it."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._leaves: dict[str, list[Any]] = {}
+
+    def add(self, metadata: Any) -> None:
+        """Add those of a file."""
+        self._rows += metadata.num_rows
+        for group in range(metadata.num_row_groups):
+            chunks = metadata.row_group(group)
+            for number in range(metadata.num_columns):
+                self._add_chunk(metadata.schema.column(number), chunks.column(number))
+
+    def _add_chunk(self, leaf: Any, chunk: Any) -> None:
+        found = _chunk_figures(leaf, chunk)
+        known = self._leaves.setdefault(chunk.path_in_schema, found)
+        if known is not found:
+            known[0] += found[0]
+            for position, act in ((1, _sum), (2, min), (3, max)):
+                ours, theirs = known[position], found[position]
+                known[position] = None if ours is None or theirs is None else act(ours, theirs)
+
+    def difference(self, written: _Figures) -> str | None:
+        """Return the first figure that differs, as a text."""
+        if self._rows != written._rows:
+            return f"{self._rows} rows were read and {written._rows} written"
+        for path, figures in self._leaves.items():
+            for name, ours, theirs in zip(_NAMES, figures, written._leaves.get(path, _NOTHING)):
+                if ours is not None and theirs is not None and ours != theirs:
+                    return f"column '{path}' has other {name}: {theirs!r} instead of {ours!r}"
+        return None
+
+
+_NAMES = ("values", "nulls", "minimum", "maximum")
+_NOTHING = (-1, None, None, None)
+
+
+def _sum(ours: int, theirs: int) -> int:
+    return ours + theirs
+
+
+def _chunk_figures(leaf: Any, chunk: Any) -> list[Any]:
+    """Return values, nulls, minimum and maximum of a column in a row group."""
+    known = chunk.statistics
+    if known is None:
+        return [chunk.num_values, None, None, None]
+    nulls = known.null_count if known.has_null_count else None
+    if known.has_min_max:
+        return [chunk.num_values, nulls, _number(leaf, known.min_raw), _number(leaf, known.max_raw)]
+    # A column of nulls has no bounds, and changes none.
+    return [chunk.num_values, nulls, None, None]
+
+
+def _number(leaf: Any, value: Any) -> Any:
+    """Return a bound as its type is ordered: decimals in bytes are signed, some integers unsigned."""
+    kind = str(leaf.logical_type)
+    if kind.startswith("Decimal") and isinstance(value, bytes):
+        return int.from_bytes(value, "big", signed=True)
+    if "isSigned=false" in kind:
+        return value % (1 << 64) if leaf.physical_type == "INT64" else value % (1 << 32)
+    return value
+
+
+def _read(file: Any) -> Iterator[Any]:
+    """Yield the rows of a file, in one table if they are not too large."""
+    import pyarrow
+
+    groups = range(file.metadata.num_row_groups)
+    if sum(file.metadata.row_group(group).total_byte_size for group in groups) <= _READ_AT_ONCE:
+        yield file.read(use_threads=False)
+        return
+    for batch in file.iter_batches(_PART_ROWS, use_threads=False):
+        yield pyarrow.Table.from_batches([batch])
+
+
+def _written_schema(schema: Any, options: Mapping[str, Any]) -> Any:
+    """Return the schema of an empty file that is written with these options."""
+    import pyarrow
+    import pyarrow.parquet
+
+    out = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(schema.empty_table(), out, **options)
+    return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(out.getvalue())).schema
+
+
+def _text_of(schema: Any) -> str:
+    """Return the text of a schema without the name of its root, which is the writer's: two lines are before it."""
+    return "\n".join(str(schema).splitlines()[2:])
+
+
+def _metadata_of(metadata: Any) -> dict[bytes, bytes]:
+    """Return the metadata of a file that its rewrite must have."""
+    return {key: value for key, value in (metadata.metadata or {}).items() if key != _OWN_KEY}
+
+
+def _texts(unit: int, data: Any) -> Iterator[Any]:
+    """Yield the bytes as rows (unit, text), cut before some of their bytes `1`."""
+    import pyarrow
+
+    content, start = data.to_pybytes(), 0
+    while start < len(content):
+        end = content.index(b"1", min(start + _TEXT, len(content) - 1))
+        text = content[start:end]
+        offsets = pyarrow.array([0, len(text)], pyarrow.int32()).buffers()[1]
+        value = pyarrow.StringArray.from_buffers(1, offsets, pyarrow.py_buffer(text))
+        yield pyarrow.RecordBatch.from_arrays(
+            [pyarrow.array([unit], pyarrow.int32()), value], ["unit", "value"]
+        )
+        start = end + 1
