@@ -25,3 +25,13 @@ def phases(report: Mapping[str, Any]) -> dict[str, float]:
     for part in [report] if report.get("phases") else report["tables"]:
         total.update(part.get("phases") or {})
     return {name: round(seconds, 2) for name, seconds in total.items()}
+
+
+def require_engine(report: Mapping[str, Any], label: str, engine: str) -> None:
+    """Raise RunFailed unless this engine has written each unit."""
+    units = [unit for table in report["tables"] for unit in table["units"]]
+    other = [unit for unit in units if unit.get("engine") != engine]
+    if other:
+        raise RunFailed(
+            f"{label}: {len(other)} of {len(units)} units were not written by {engine}: {other[0]}"
+        )

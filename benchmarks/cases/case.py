@@ -14,6 +14,8 @@ from benchmarks.places.local import LocalPlace
 from benchmarks.workspace import Workspace
 
 OURS, ANALYSED, LAKEKEEPER, BARE, START = "ours", "analysed", "lakekeeper", "bare", "start"
+#: Ours and analysed with `engine: arrow`.
+ARROW, ARROW_ANALYSED = "arrow", "arrow-analysed"
 
 
 class Bench:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import reports
-from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS, Bench, Case, Opener
+from benchmarks.cases.case import ANALYSED, ARROW, ARROW_ANALYSED, BARE, LAKEKEEPER, OURS, Bench, Case, Opener
 from benchmarks.datasets import DATASETS
 from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
@@ -19,8 +19,10 @@ from benchmarks.workspace import Submitter
 KEPT = "are those of the analysis"
 #: The steps for a table of many files, whose footers an analysis keeps.
 MANY = (OURS, ANALYSED, LAKEKEEPER, BARE)
+#: The option of the steps of Arrow.
+_BY_ARROW = ("--engine", "arrow")
 #: Their rounds, so that all cases take no longer than 90 minutes.
-OF_MANY = {LAKEKEEPER: 1, ANALYSED: 3}
+OF_MANY = {LAKEKEEPER: 1, ANALYSED: 3, ARROW_ANALYSED: 3}
 
 #: Returns spark-submit, and the tables.
 Prepare = Callable[[Bench], tuple[Submitter, Tables]]
@@ -47,22 +49,33 @@ class Compaction(OfTables):
         self.tables.reset()
         if step == OURS:
             return compact(self.submit, label, self.tables)
-        if step == ANALYSED:
-            return analyse_and_compact(self.submit, label, self.tables)
+        if step == ARROW:
+            return compact(self.submit, label, self.tables, *_BY_ARROW)
+        if step in (ANALYSED, ARROW_ANALYSED):
+            options = _BY_ARROW if step == ARROW_ANALYSED else ()
+            return analyse_and_compact(self.submit, label, self.tables, *options)
         act = contenders.lakekeeper if step == LAKEKEEPER else contenders.bare
         measured = act(self.submit, label, self.tables)
         return measured, {"files_after": require_compacted(self.tables, label, bare=step == BARE)}
 
 
-def compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, dict[str, Any]]:
-    """Run our job, and check its effect."""
-    measured, report = contenders.ours(submit, label, "compact", tables)
+def compact(submit: Submitter, label: str, tables: Tables, *options: str) -> tuple[Measured, dict[str, Any]]:
+    """Run our job, and check its effect.
+
+    Raises:
+        RunFailed: Arrow was to write the files, and Spark has.
+    """
+    measured, report = contenders.ours(submit, label, "compact", tables, *options)
     reports.require(report, label, "done")
+    if options == _BY_ARROW:
+        reports.require_engine(report, label, "arrow")
     files = require_compacted(tables, label)
     return measured, {"files_after": files, "phases": reports.phases(report)}
 
 
-def analyse_and_compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, dict[str, Any]]:
+def analyse_and_compact(
+    submit: Submitter, label: str, tables: Tables, *options: str
+) -> tuple[Measured, dict[str, Any]]:
     """Run our analysis, then our compaction, as a DAG does. What is measured is the compaction.
 
     Raises:
@@ -70,7 +83,7 @@ def analyse_and_compact(submit: Submitter, label: str, tables: Tables) -> tuple[
     """
     analysis, report = contenders.ours(submit, f"{label}-analysis", "analyze", tables)
     reports.require(report, label, "done")
-    measured, figures = compact(submit, label, tables)
+    measured, figures = compact(submit, label, tables, *options)
     if KEPT not in (submit.logs / f"{label}.log").read_text():
         raise RunFailed(f"{label}: the compaction has read the footers of all files")
     return measured, {**figures, "seconds_of_the_analysis": analysis.wall}
@@ -113,7 +126,7 @@ CASES = (
         "65,000 files, local disk",
         "One table without partitions.",
         _local("files-65000"),
-        MANY,
+        (*MANY[:2], ARROW_ANALYSED, *MANY[2:]),
         limits=OF_MANY,
         disk_gb=14,
     ),
@@ -122,6 +135,7 @@ CASES = (
         "200 partitions of 20 files, local disk",
         "One table; each partition becomes one file. The plain rewrite has 8 threads.",
         _local("partitions-200"),
+        (OURS, ARROW, LAKEKEEPER, BARE),
     ),
     _case(
         "demo",

@@ -74,6 +74,8 @@ def models_of(spark: SparkSession, staged: Path, files: int, rows: int) -> list[
     """Let Spark write so many files of so many rows."""
     numbers = spark.range(0, files * rows, 1, numPartitions=min(2, files))
     columns = [f"{_EXPRESSIONS[name]} AS {name}" for name in COLUMNS]
+    # Arrow leaves timestamps of 96 bits, which are Spark's default, to Spark.
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     writer = numbers.selectExpr(*columns).write.mode("overwrite").option("maxRecordsPerFile", rows)
     writer.parquet(staged.as_uri())
     return sorted(staged.glob("part-*.parquet"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tests.mutation.hazards_arrow import ARROW
 from tests.mutation.hazards_escapes import ESCAPES, ESCAPES_ON_SPARK
 from tests.mutation.hazards_files import FILES
 from tests.mutation.hazards_formats import FORMATS
@@ -96,6 +97,7 @@ HAZARDS = {
     "H58": "records of another version are taken for none, and what they hold for nobody's",
     "H59": "a page tells somebody what he may not see, or runs a program of somebody else",
     "H60": "a table of another format loses rows or commits by a rollback or an expiry",
+    "H61": "another engine than Spark's writes other rows, types or metadata",
 }
 ALL = tuple(HAZARDS)
 
@@ -104,6 +106,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
         (
             *SWAP,
+            *ARROW,
             *JOBS,
             *JOINT,
             *KEPT,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 pytest.importorskip("pyarrow")
 _COLUMNS = (
-    "id BIGINT, v STRING, d DECIMAL(12,2), w DECIMAL(30,3), t TIMESTAMP, a ARRAY<INT>, s STRUCT<x: INT, y: STRING>"
+    "id BIGINT, v STRING, d DECIMAL(12,2), w DECIMAL(30,3), t TIMESTAMP, a ARRAY<INT>,"
+    " s STRUCT<x: INT, y: STRING>"
 )
 _QUERY = (
     "SELECT id, concat('v', id) AS v, CAST(id * 1.5 AS DECIMAL(12,2)) AS d, CAST(id AS DECIMAL(30,3)) AS w,"

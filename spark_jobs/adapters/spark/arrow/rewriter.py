@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
-from spark_jobs.adapters.spark.arrow import versions, worker
+from spark_jobs.adapters.spark.arrow import figures, versions, worker
 from spark_jobs.adapters.spark.arrow.mapping import mapped_in_arrow
 from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, Output, tasks_of
 from spark_jobs.adapters.spark.arrow.worker import Writing
@@ -35,10 +35,10 @@ _SETTINGS = {
     # The function is asked for these types, and gives them back.
     "spark.sql.execution.arrow.useLargeVarTypes": "false"
 }
-_UNIT = "unit"
+UNIT = "unit"
 
 # The executors may not have the jobs' modules.
-for module in (worker, versions):
+for module in (worker, figures, versions):
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
@@ -77,7 +77,7 @@ class ArrowRewriter(RowCalls):
         reasons = self._spark.sparkContext.accumulator({}, _Merged())
         writing = Writing(self.found().version or "", *CODECS[first.profile.codec])
         contents = self._contents(tasks_of(requests, slots(self._spark)))
-        written = mapped_in_arrow(contents, _function(writing, reasons), f"{_UNIT} int, value string")
+        written = mapped_in_arrow(contents, _function(writing, reasons), f"{UNIT} int, value string")
         options = {
             # The cluster may compress what is written, which would be no Parquet file any more.
             "compression": "none",
@@ -86,8 +86,8 @@ class ArrowRewriter(RowCalls):
             **({"dfs.replication": str(first.replication)} if first.replication else {}),
         }
         writer = set_options(written.write.format("text"), options).mode("append")
-        writer.partitionBy(_UNIT).save(staging)
-        directories = [f"{staging}/{_UNIT}={number}" for number in range(len(requests))]
+        writer.partitionBy(UNIT).save(staging)
+        directories = [f"{staging}/{UNIT}={number}" for number in range(len(requests))]
         return JointFiles(directories, dict(reasons.value))
 
     def _contents(self, tasks: Sequence[Sequence[Output]]) -> DataFrame:
@@ -106,13 +106,12 @@ class ArrowRewriter(RowCalls):
         table = DataFrame(self._rows(session, rows), session).repartition(len(rows), "task")
         outputs = table.select(F.explode("outputs").alias("output"))
         files = outputs.select("output.*").select(
-            _UNIT, F.size("files").alias("count"), "directory", F.explode("files").alias("file")
+            UNIT, F.size("files").alias("count"), "directory", F.explode("files").alias("file")
         )
-        listed = files.selectExpr(
-            _UNIT, "count", "file.name", "file.length", "concat(directory, '/', file.name) AS path"
-        )
+        name, path = F.col("file.name"), F.concat_ws("/", "directory", "file.name")
+        listed = files.select(UNIT, "count", name, F.col("file.length"), path.alias("path"))
         content = Column(self.as_column(self._content())).alias("content")
-        return listed.select(_UNIT, "count", "name", "length", content)
+        return listed.select(UNIT, "count", "name", "length", content)
 
     def _content(self) -> Any:
         """Return the bytes of a file; null if it cannot be read. The stream closes itself at its end."""

@@ -1,7 +1,7 @@
 """What a Python worker of an executor does: it reads whole Parquet files, and writes them as one file, in memory.
 
-These functions travel to the workers by value (`by_value`), because the executors may not have the jobs' modules. So
-this module imports none of them, and pyarrow only where it is used: the driver may have none.
+These functions travel to the workers by value, and those of `figures` with them, because the executors may not have the
+jobs' modules. So they import nothing else of them, and pyarrow only where it is used: the driver may have none.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+from spark_jobs.adapters.spark.arrow.figures import Figures
 
 #: The compressed bytes of the files in a row group, and the bytes of their rows in memory.
 _ROW_GROUP, _ROWS = 64 << 20, 256 << 20
@@ -92,7 +94,7 @@ class _NewFile:
         self._tables: list[Any] = []
         self._sizes = [0, 0]
         self._files = 0
-        self._figures = _Figures()
+        self._figures = Figures()
 
     def append(self, name: str, length: int, content: Any) -> None:
         """Append the rows of a file."""
@@ -178,77 +180,12 @@ class _NewFile:
             raise Refused("Arrow has written other types")
         if _metadata_of(written.metadata) != self._metadata:
             raise Refused("Arrow has written other metadata")
-        own = _Figures()
+        own = Figures()
         own.add(written.metadata)
         difference = self._figures.difference(own)
         if difference:  # guard: arrow_figures
             raise Refused(difference)
         return data
-
-
-class _Figures:
-    """Rows, and for each leaf its values, nulls and bounds; a figure is None if a row group lacks it."""
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._leaves: dict[str, list[Any]] = {}
-
-    def add(self, metadata: Any) -> None:
-        """Add those of a file."""
-        self._rows += metadata.num_rows
-        for group in range(metadata.num_row_groups):
-            chunks = metadata.row_group(group)
-            for number in range(metadata.num_columns):
-                self._add_chunk(metadata.schema.column(number), chunks.column(number))
-
-    def _add_chunk(self, leaf: Any, chunk: Any) -> None:
-        found = _chunk_figures(leaf, chunk)
-        known = self._leaves.setdefault(chunk.path_in_schema, found)
-        if known is not found:
-            known[0] += found[0]
-            for position, act in ((1, _sum), (2, min), (3, max)):
-                ours, theirs = known[position], found[position]
-                known[position] = None if ours is None or theirs is None else act(ours, theirs)
-
-    def difference(self, written: _Figures) -> str | None:
-        """Return the first figure that differs, as a text."""
-        if self._rows != written._rows:
-            return f"{self._rows} rows were read and {written._rows} written"
-        for path, figures in self._leaves.items():
-            for name, ours, theirs in zip(_NAMES, figures, written._leaves.get(path, _NOTHING)):
-                if ours is not None and theirs is not None and ours != theirs:
-                    return f"column '{path}' has other {name}: {theirs!r} instead of {ours!r}"
-        return None
-
-
-_NAMES = ("values", "nulls", "minimum", "maximum")
-_NOTHING = (-1, None, None, None)
-
-
-def _sum(ours: int, theirs: int) -> int:
-    return ours + theirs
-
-
-def _chunk_figures(leaf: Any, chunk: Any) -> list[Any]:
-    """Return values, nulls, minimum and maximum of a column in a row group."""
-    known = chunk.statistics
-    if known is None:
-        return [chunk.num_values, None, None, None]
-    nulls = known.null_count if known.has_null_count else None
-    if known.has_min_max:
-        return [chunk.num_values, nulls, _number(leaf, known.min_raw), _number(leaf, known.max_raw)]
-    # A column of nulls has no bounds, and changes none.
-    return [chunk.num_values, nulls, None, None]
-
-
-def _number(leaf: Any, value: Any) -> Any:
-    """Return a bound as its type is ordered: decimals in bytes are signed, some integers unsigned."""
-    kind = str(leaf.logical_type)
-    if kind.startswith("Decimal") and isinstance(value, bytes):
-        return int.from_bytes(value, "big", signed=True)
-    if "isSigned=false" in kind:
-        return value % (1 << 64) if leaf.physical_type == "INT64" else value % (1 << 32)
-    return value
 
 
 def _read(file: Any) -> Iterator[Any]:
