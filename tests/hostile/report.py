@@ -16,7 +16,16 @@ _COUNTS = {"files": 1, "bytes": 2}
 
 def hostile_unit(text: str, outcome: str) -> dict[str, Any]:
     """Return a unit with a text as key, value, code, reason, and all else that is a text."""
-    texts = ("code", "reason", "fingerprint", "engine", "strategy", "strategy_reason", "deferred_since")
+    texts = (
+        "code",
+        "reason",
+        "fingerprint",
+        "engine",
+        "engine_reason",
+        "strategy",
+        "strategy_reason",
+        "deferred_since",
+    )
     figures: dict[str, Any] = {
         "files": 3,
         "target_files": 1,

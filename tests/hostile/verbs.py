@@ -55,7 +55,8 @@ def on_tables(place: Place) -> Iterator[Call]:
         refusing = [*place.names(["textfile"]), "--on-new-data", "refuse"]
         yield "rollback", [*refusing, *place.report("refusing")]
     yield "rollback", [*parts, *place.report("rollback")]
-    yield "compact", ["--plan", str(place.work / "plan.json"), "--canary", "1", *place.report("planned")]
+    planned = ["--plan", str(place.work / "plan.json"), "--canary", "1", "--engine", "arrow"]
+    yield "compact", [*planned, *place.report("planned")]
 
 
 @contextmanager
