@@ -185,3 +185,11 @@ def test_a_codec_of_files_that_nobody_writes_is_refused() -> None:
 def test_formats_of_hadoop_name_their_codecs_by_class() -> None:
     name = "org.apache.hadoop.io.compress.BZip2Codec"
     assert footers.profile([footer(codec=name)], None, "text").codec == name
+
+
+@pytest.mark.parametrize("order", [("ZSTD", "SNAPPY"), ("SNAPPY", "ZSTD")])
+def test_of_two_codecs_with_as_many_bytes_it_is_always_the_same_one(order: tuple[str, str]) -> None:
+    """Whoever adds the bytes up, and in which order."""
+    leaves = {"id": "int64"}
+    files = [Footer(name, 1, {codec: 10}, leaves, {}) for name, codec in zip("ab", order)]
+    assert footers.profile(files, None, "parquet").codec == "snappy"
