@@ -16,8 +16,8 @@ from tests.crash.model_spark import ModelFooters
 from tests.crash.oracle import check
 from tests.crash.scenario import WAREHOUSE, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
-from tests.crash.test_guards_writers import links_instead
 from tests.crash.test_calls import LATER, WIDE, done, units_in, wide, without_listings
+from tests.crash.test_guards_writers import links_instead
 
 ROOT = f"{WAREHOUSE}/wide"
 HOME = f"{ROOT}/.lakekeeper"

@@ -191,5 +191,5 @@ def test_formats_of_hadoop_name_their_codecs_by_class() -> None:
 def test_of_two_codecs_with_as_many_bytes_it_is_always_the_same_one(order: tuple[str, str]) -> None:
     """Whoever adds the bytes up, and in which order."""
     leaves = {"id": "int64"}
-    files = [Footer(name, 1, {codec: 10}, leaves, {}) for name, codec in zip("ab", order)]
+    files = [Footer(name, 1, {codec: 10}, leaves, {}) for name, codec in zip("ab", order, strict=True)]
     assert footers.profile(files, None, "parquet").codec == "snappy"
