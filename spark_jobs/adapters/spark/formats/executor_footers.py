@@ -11,7 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -43,7 +43,7 @@ _BATCH, _MOST_COLUMNS = 500, 20_000
 _OF_A_JOB, _ROWS = 50_000, 50_000
 #: The characters of an answer, which is in the driver's memory at once. With files of many kinds it has more rows.
 _MOST_TEXT = 100_000_000
-#: For fewer files in a job, as very wide tables have, the driver is as fast.
+#: With fewer files in a job, as in wide tables and small partitions, the driver is as fast.
 _LEAST = 1000
 #: Seconds to wait for executors: the driver reads the files of a job in about this time.
 _PATIENCE = 120.0
@@ -83,12 +83,12 @@ class ExecutorFooters:
         """
         leaves = max(1, self._driver.leaves(files[0]))
         size, tasks = min(_BATCH, _MOST_COLUMNS // leaves), _ROWS // leaves
-        works = size * tasks >= _LEAST
-        for part in in_batches(files, _OF_A_JOB):
-            for batches in in_batches(_by_directory(part, max(1, size)), max(1, tasks)):
-                groups = self._groups(batches) if works else None
-                works = groups is not None
-                yield from [(batch, None) for batch in batches] if groups is None else groups
+        parts = [_by_directory(part, max(1, size)) for part in in_batches(files, _OF_A_JOB)]
+        works = tasks * len(files) >= _LEAST * sum(map(len, parts))
+        for batches in chain.from_iterable(in_batches(part, max(1, tasks)) for part in parts):
+            groups = self._groups(batches) if works else None
+            works = groups is not None
+            yield from [(batch, None) for batch in batches] if groups is None else groups
 
     def _groups(self, batches: Sequence[Sequence[FooterFile]]) -> list[Answer] | None:
         """Return the footers of each batch; None if the job fails, because the driver may be able to read the files."""
