@@ -67,9 +67,7 @@ def figures_of_groups(footers: DataFrame, most: int) -> DataFrame:
 def _small(rows: DataFrame, most: int) -> DataFrame:
     """Leave out the tasks whose rows are too long together: files of their own kinds have as many rows as columns."""
     length = F.length(F.to_json(F.struct(*rows.columns)))
-    return rows.withColumn("length", F.sum(length).over(Window.partitionBy("task"))).where(
-        F.col("length") <= most
-    )
+    return rows.withColumn("small", F.sum(length).over(Window.partitionBy("task")) <= most).where("small")
 
 
 def _files(footers: DataFrame) -> DataFrame:
