@@ -43,9 +43,9 @@ _BATCH, _MOST_COLUMNS = 500, 20_000
 _OF_A_JOB, _ROWS = 50_000, 50_000
 #: The characters of an answer, which is in the driver's memory at once. With files of many kinds it has more rows.
 _MOST_TEXT = 100_000_000
-#: With fewer files in a job, as in wide tables and small partitions, the driver is as fast.
+#: With fewer files in a job, as of wide tables and small partitions, it is not worth its start.
 _LEAST = 1000
-#: Seconds to wait for executors: the driver reads the files of a job in about this time.
+#: Seconds to wait for executors: where the queue has room, they start within a minute.
 _PATIENCE = 120.0
 #: Half a result would be taken for a whole one.
 _SETTINGS = {"spark.sql.json.enablePartialResults": "false"}
