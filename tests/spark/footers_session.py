@@ -37,8 +37,8 @@ def main(folder: Path, settings: dict[str, str]) -> None:
     DriverFooters._read_batch = counted  # type: ignore[method-assign]
     parquet_footers._WORTH_A_JOB = 1
     executor_footers._BATCH = 7
-    # Executors are processes that have to start; where there are none, that is known at once.
-    executor_footers._PATIENCE = 3.0 if "spark.executor.memory" in settings else 300.0
+    # An executor is a process that has to start; one that wants more cores than there are never does.
+    executor_footers._PATIENCE = 3.0 if "spark.executor.cores" in settings else 300.0
     found = ParquetFooters(spark, SparkTypes(spark), NameNodeCalls()).read(directories)
     active = list(spark.sparkContext.statusTracker().getActiveJobsIds())
     shown = {"same": found == expected, "by_driver": sum(by_driver), "active": active}

@@ -82,7 +82,7 @@ ELSEWHERE = {
     "in Turkish": {"spark.executor.extraJavaOptions": "-Duser.language=tr -Duser.country=TR"},
     "in Arabic": {"spark.executor.extraJavaOptions": "-Duser.language=ar -Duser.country=EG"},
     "in Persian": {"spark.executor.extraJavaOptions": "-Duser.language=fa -Duser.country=IR"},
-    "nowhere": {"spark.executor.memory": "4g"},
+    "nowhere": {"spark.executor.cores": "4"},
 }
 
 
