@@ -198,8 +198,10 @@ def test_of_two_codecs_with_as_many_bytes_it_is_always_the_same_one(order: tuple
 def test_types_are_the_same_in_a_driver_whose_locale_is_turkish() -> None:
     """parquet-java writes them in lower case by the locale of its JVM; guards look for their names."""
     leaves = parse_message(
-        _message("required ınt96 ts;", "optional bınary ı (STRING);", "optional ınt64 n = 4;")
+        _message(
+            "required \u0131nt96 ts;", "optional b\u0131nary \u0131 (STRING);", "optional \u0131nt64 n = 4;"
+        )
     )
-    assert leaves == {"ts": "int96", "ı": "binary (STRING)", "n": "int64 = 4"}
+    assert leaves == {"ts": "int96", "\u0131": "binary (STRING)", "n": "int64 = 4"}
     with pytest.raises(Refusal, match="INT96 timestamps that Spark did not write"):
         footers.profile([Footer("f", 1, {"SNAPPY": 1}, leaves, {})], None, "parquet")
