@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import pytest
 
+from spark_jobs.protocol.file_system import Status
 from tests.crash import writers
 from tests.crash.fault_injection import Fault
 from tests.crash.flat_table import LIVE, append, compact, into, only, out, outcomes, writing, written
+from tests.crash.model_fs import ModelFileSystem
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, run
 from tests.crash.simulated_cluster import SimulatedCluster
+
+
+def links_instead(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
+    """These directories are symbolic links from now on."""
+    status = ModelFileSystem._status
+
+    def linked(fs: ModelFileSystem, path: str, number: int | None) -> Status:
+        return status(fs, path, number)._replace(link=path in paths)
+
+    monkeypatch.setattr(ModelFileSystem, "_status", linked)
 
 
 class TestWriters:
@@ -61,6 +73,15 @@ class TestWriters:
     def test_rows_replaced_in_the_last_moment_are_not_brought_back(self, flat: SimulatedCluster) -> None:
         client = flat.client(Fault.hook(out, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         assert (outcomes(compact(client)), check(flat, resurrected=True)) == (["changed"], [])
+
+    def test_a_directory_that_became_a_link_meanwhile_is_not_renamed(
+        self, flat: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was moved to another place, and a link leads there: its files and its identity are the same."""
+        client = flat.client(Fault.hook(written, lambda: links_instead(monkeypatch, LIVE)))
+        report = compact(client)
+        assert (only(report)["units"][0]["code"], check(flat)) == ("SYMLINK", [])
+        assert not any(out(point) for point in client.trace)
 
     @pytest.mark.parametrize("name", ["part-0._COPYING_", "_temporary", ".hive-staging_x"])
     def test_staging_in_a_unit_is_left_alone(self, flat: SimulatedCluster, name: str) -> None:

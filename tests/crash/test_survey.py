@@ -17,6 +17,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import WAREHOUSE, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import LATER, WIDE, done, units_in, wide, without_listings
+from tests.crash.test_guards_writers import links_instead
 
 ROOT = f"{WAREHOUSE}/wide"
 HOME = f"{ROOT}/.lakekeeper"
@@ -95,6 +96,18 @@ def test_a_survey_that_cannot_be_read_does_not_count() -> None:
     sim.tree.write(f"{SURVEYS}/analysis-000002", b"torn", parents=True)
     second, _, listed = done(sim, "analyze")
     assert (second, len(units_in(listed)), surveys(sim)) == (first, 3, ["analysis-000003"])
+
+
+def test_a_unit_that_became_a_link_is_refused_though_its_figures_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A directory that was moved keeps its time, and a link to it shows that one."""
+    sim = wide(3)
+    done(sim, "analyze")
+    links_instead(monkeypatch, f"{ROOT}/k=0001")
+    (table,) = analysis(sim.client())["tables"]
+    codes = {unit["unit"]["k"]: unit["code"] for unit in table["units"]}
+    assert codes == {"0000": None, "0001": "SYMLINK", "0002": None}
 
 
 def analysis(client: Client) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Replace, Rewrite, Value
+from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
 _ERRORS = "tests/unit/core/test_content_errors.py"
 _MODEL = "tests/crash/test_unreadable.py"
@@ -126,6 +126,24 @@ UNREADABLE = (
         "a swap renames a symbolic link, which leads nowhere then",
         (Condition("units_are_no_links", False),),
         (f"{_LINKS}::test_a_unit_that_is_a_link_is_refused",),
+    ),
+    Mutation(
+        "H57-link-swap",
+        "a directory that became a symbolic link while it was compacted is renamed",
+        (Remove("no_link_before_swap"),),
+        (
+            "tests/crash/test_guards_writers.py"
+            "::TestWriters::test_a_directory_that_became_a_link_meanwhile_is_not_renamed",
+        ),
+    ),
+    Mutation(
+        "H57-link-known",
+        "a directory that became a symbolic link since the last analysis is not seen to be one",
+        (Remove("known_units_are_no_links"),),
+        (
+            "tests/crash/test_survey.py"
+            "::test_a_unit_that_became_a_link_is_refused_though_its_figures_are_known",
+        ),
     ),
 )
 UNREADABLE_ON_SPARK = (

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+from pyspark.sql import functions as F
 
 from spark_jobs.adapters.spark.formats import driver_footers, executor_footers, parquet_footers
 from spark_jobs.adapters.spark.formats.parquet_footers import ParquetFooters
@@ -16,6 +21,7 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.messages.errors import Refusal, Unreadable
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
+from tests.harness.waiting import wait_for
 from tests.spark.toolbox import changed, listed, many
 
 if TYPE_CHECKING:
@@ -157,3 +163,137 @@ def test_a_job_that_fails_leaves_it_to_the_driver(
     many(spark, f"{tmp_path}/d", "SELECT id FROM range(100)", 20)
     directories = [listed(tmp_path / "d")]
     assert_the_same(directories, by_executors(directories), by_driver(directories))
+
+
+@contextmanager
+def busy(spark: SparkSession) -> Iterator[Any]:
+    """All slots are taken by tasks of another job. Yield its number."""
+    context, group = spark.sparkContext, "busy"
+    tracker, slots = context.statusTracker(), context.defaultParallelism
+
+    def sleep() -> None:
+        context.setJobGroup(group, "tasks that take all slots", interruptOnCancel=True)
+        slept = F.expr("reflect('java.lang.Thread', 'sleep', 3600000L)")
+        spark.range(0, slots, 1, slots).select(slept).collect()
+
+    def at_work() -> bool:
+        jobs = [tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(group)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        return sum(stage.numActiveTasks for stage in stages if stage) >= slots
+
+    with ThreadPoolExecutor(1) as pool:
+        sleeping = pool.submit(sleep)
+        try:
+            wait_for("tasks that take all slots", at_work)
+            yield list(tracker.getJobIdsForGroup(group))
+        finally:
+            context.cancelJobGroup(group)
+            sleeping.exception()
+
+
+@pytest.mark.full
+def test_a_job_for_which_there_is_no_executor_leaves_it_to_the_driver(
+    spark: SparkSession,
+    tmp_path: Path,
+    by_driver: Read,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(executor_footers, "_PATIENCE", 1.0)
+    by_executors: Read = request.getfixturevalue("by_executors")
+    many(spark, f"{tmp_path}/d", "SELECT id FROM range(100)", 20)
+    directories = [listed(tmp_path / "d")]
+    expected = by_driver(directories)
+    with busy(spark) as others:
+        assert_the_same(directories, by_executors(directories), expected)
+        # Nothing is left of the job that has waited, and the other one goes on.
+        active = spark.sparkContext.statusTracker().getActiveJobsIds
+        wait_for("the end of the cancelled job", lambda: list(active()) == others)
+    assert "no executor has run a task" in caplog.text
+    # The next job is not in the group that was cancelled.
+    monkeypatch.setattr(executor_footers, "_PATIENCE", 600.0)
+    request.getfixturevalue("not_by_driver")
+    again = ParquetFooters(spark, SparkTypes(spark), NameNodeCalls())
+    assert_the_same(directories, again.read(directories), expected)
+
+
+@pytest.mark.full
+def test_files_of_too_many_kinds_are_left_to_the_driver(
+    spark: SparkSession, tmp_path: Path, by_driver: Read, by_executors: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each kind has rows of its own in the answer, whose length is bounded."""
+    many(spark, f"{tmp_path}/alike", "SELECT id, id AS other FROM range(100)", 14)
+    for number in range(7):
+        many(spark, f"{tmp_path}/made", f"SELECT id AS c{number}, id AS d{number} FROM range(100)", 1)
+        (file,) = (tmp_path / "made").glob("*.parquet")
+        (tmp_path / "different").mkdir(exist_ok=True)
+        shutil.move(file, tmp_path / "different" / f"{number}.parquet")
+    directories = [listed(tmp_path / name) for name in ("alike", "different")]
+    expected = by_driver(directories)
+    seen: list[str] = []
+    read_batch = driver_footers.DriverFooters._read_batch
+
+    def spy(driver: Any, files: Any) -> Any:
+        seen.extend(file.place.rpartition("/")[2] for file in files)
+        return read_batch(driver, files)
+
+    monkeypatch.setattr(driver_footers.DriverFooters, "_read_batch", spy)
+    assert_the_same(directories, by_executors(directories), expected)
+    assert seen == []
+    # Three tasks: one row of a column has some hundred characters.
+    monkeypatch.setattr(executor_footers, "_MOST_TEXT", 3 * 4000)
+    assert_the_same(directories, by_executors(directories), expected)
+    assert seen == ["different"] * 7
+
+
+@pytest.mark.full
+def test_very_wide_files_are_left_to_the_driver(
+    spark: SparkSession, tmp_path: Path, by_driver: Read, by_executors: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task has room for a few of them, and its answer is as long as their footers."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a job was started")
+
+    monkeypatch.setattr(executor_footers._Job, "groups", refuse)
+    columns = ", ".join(f"id AS c{number}" for number in range(3000))
+    many(spark, f"{tmp_path}/d", f"SELECT {columns} FROM range(2)", 2)
+    directories = [listed(tmp_path / "d")]
+    assert_the_same(directories, by_executors(directories), by_driver(directories))
+
+
+def _varint(content: bytes, place: int) -> bool:
+    """Whether a positive number of one to five bytes is at this place, as it is in a footer."""
+    for number in range(place, min(place + 5, len(content))):
+        if content[number] < 128:
+            return content[place] % 2 == 0
+    return False
+
+
+@pytest.mark.full
+def test_the_executors_find_the_same_if_a_count_in_a_footer_is_negative(
+    tmp_path: Path, by_driver: Read, by_executors: Read
+) -> None:
+    """Each field of 64 bits in turn: rows, values, sizes and places."""
+    table = pa.table({"id": range(100), "s": [None, "x"] * 50, "l": [[1, 2]] * 100})
+    pyarrow.parquet.write_table(table, tmp_path / "good.parquet", row_group_size=60)
+    content = (tmp_path / "good.parquet").read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    places = [n + 1 for n in range(start, len(content) - 8) if content[n] == 0x16 and _varint(content, n + 1)]
+    refused = 0
+    for place in places:
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        for name in ("a", "c"):
+            shutil.copy(tmp_path / "good.parquet", folder / f"{name}.parquet")
+        # The lowest bit is the sign.
+        (folder / "b.parquet").write_bytes(
+            content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+        )
+        directories = [listed(folder)]
+        found = _answer(by_driver, directories)
+        assert _answer(by_executors, directories) == found, place
+        refused += isinstance(found, tuple)
+    assert len(places) > 20
+    assert refused > 4

@@ -290,8 +290,11 @@ def _check_spark_only_types(footers: Iterable[Footer]) -> None:
 
 
 def _codecs(footers: Iterable[Footer], file_format: str) -> list[str]:
-    """Return the codecs of the files, that of most compressed bytes first."""
+    """Return the codecs of the files, that of most compressed bytes first, and of as many bytes by name."""
     sizes: Counter[str] = Counter()
     for footer in footers:
         sizes.update(footer.codecs)
-    return [codec_name(codec, file_format) for codec, _ in sizes.most_common()]
+    return [
+        codec_name(codec, file_format)
+        for codec, _ in sorted(sizes.items(), key=lambda each: (-each[1], each[0]))
+    ]

@@ -18,6 +18,8 @@ _NOTE = (
 )
 _GROUP = re.compile(rf"(?P<rep>required|optional|repeated) group (?P<name>.*?){_NOTE} \{{\Z")
 _LEAF = re.compile(rf"(?P<rep>required|optional|repeated) (?P<kind>\w+(?:\(\d+\))?) (?P<name>.*?){_NOTE};\Z")
+#: The `I` of a type's name in lower case, where the locale of the JVM is Turkish. No type has one of its own.
+_DOTLESS = "\u0131"
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +40,7 @@ def parse_message(text: str) -> Mapping[str, str]:
             path.append(group["name"])
             types[_new(seen, path)] = _type("group", group)
         elif leaf:
-            types[_new(seen, [*path, leaf["name"]])] = _type(leaf["kind"], leaf)
+            types[_new(seen, [*path, leaf["name"]])] = _type(leaf["kind"].replace(_DOTLESS, "i"), leaf)
         elif line == "}" and path:
             path.pop()
     return MappingProxyType(types)

@@ -10,7 +10,7 @@ from spark_jobs.core.rules.due import FileFigures, too_young
 from spark_jobs.core.values.file_times import future_from
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
-from spark_jobs.protocol.planning.access import reading
+from spark_jobs.protocol.planning.access import check_no_link, reading
 from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.listed_directories import Directories
 from spark_jobs.protocol.services import Services
@@ -46,6 +46,8 @@ class Preconditions:
             directories: lists the directories above the unit.
         """
         check_writers(directories, swap.live, self._table.facts.storage.location, self._table.rules)
+        # A directory that was moved, with a link in its place, has the same identity and files as before.
+        check_no_link(directories, swap.live)  # guard: no_link_before_swap
         try:
             self._check_attributes(swap, new, attributes)
         except FileNotFoundError:

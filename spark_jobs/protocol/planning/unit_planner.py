@@ -152,6 +152,8 @@ class UnitPlanner:
         if not self.due.can_judge(surveyed.figures) or (unread and not self.due.conditions.given):
             return None
         check_writers(self.directories, unit.location, self.table.root, self.rules)
+        # A link shows the time of where it leads to: that of a directory which was moved there is known.
+        check_no_link(self.directories, unit.location)  # guard: known_units_are_no_links
         work.unlisted = unread
         plan = UnitPlan.known(unit, health, surveyed.judge(None) if unread else surveyed)
         return replace(plan, surveyed=surveyed)

@@ -185,3 +185,23 @@ def test_a_codec_of_files_that_nobody_writes_is_refused() -> None:
 def test_formats_of_hadoop_name_their_codecs_by_class() -> None:
     name = "org.apache.hadoop.io.compress.BZip2Codec"
     assert footers.profile([footer(codec=name)], None, "text").codec == name
+
+
+@pytest.mark.parametrize("order", [("ZSTD", "SNAPPY"), ("SNAPPY", "ZSTD")])
+def test_of_two_codecs_with_as_many_bytes_it_is_always_the_same_one(order: tuple[str, str]) -> None:
+    """Whoever adds the bytes up, and in which order."""
+    leaves = {"id": "int64"}
+    files = [Footer(name, 1, {codec: 10}, leaves, {}) for name, codec in zip("ab", order, strict=True)]
+    assert footers.profile(files, None, "parquet").codec == "snappy"
+
+
+def test_types_are_the_same_in_a_driver_whose_locale_is_turkish() -> None:
+    """parquet-java writes them in lower case by the locale of its JVM; guards look for their names."""
+    leaves = parse_message(
+        _message(
+            "required \u0131nt96 ts;", "optional b\u0131nary \u0131 (STRING);", "optional \u0131nt64 n = 4;"
+        )
+    )
+    assert leaves == {"ts": "int96", "\u0131": "binary (STRING)", "n": "int64 = 4"}
+    with pytest.raises(Refusal, match="INT96 timestamps that Spark did not write"):
+        footers.profile([Footer("f", 1, {"SNAPPY": 1}, leaves, {})], None, "parquet")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pyspark.sql import SparkSession
 
@@ -27,6 +27,7 @@ from spark_jobs.core.values.model import FileEntry, name_of
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
+T = TypeVar("T")
 _BATCH = 1000
 #: What the library raises where a footer is encrypted, and it has no key.
 _ENCRYPTION = "org.apache.parquet.crypto."
@@ -180,8 +181,8 @@ def _schema_of(footers: Any, number: int) -> Any:
     return call(footers, "get", number).getParquetMetadata().getFileMetaData().getSchema()
 
 
-def in_batches(files: Sequence[FooterFile], size: int) -> list[Sequence[FooterFile]]:
-    return [files[start : start + size] for start in range(0, len(files), size)]
+def in_batches(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def lengths_of(files: Iterable[FooterFile]) -> dict[str, int]:

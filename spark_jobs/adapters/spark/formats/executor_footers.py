@@ -11,13 +11,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
+from spark_jobs.adapters.spark.bounded_jobs import BoundedJobs, NoExecutor
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.adapters.spark.formats.driver_footers import (
     DriverFooters,
@@ -38,12 +39,19 @@ log = logging.getLogger("lakekeeper")
 
 #: The files of a task, and the columns of all their row groups, which are in its memory at once.
 _BATCH, _MOST_COLUMNS = 500, 20_000
-#: The files of a job. Its answer has some rows for each column of a task.
-_OF_A_JOB = 50_000
+#: The files of a job, and the rows of its answer if all files are of one kind: one for each column of a task.
+_OF_A_JOB, _ROWS = 50_000, 50_000
+#: The characters of an answer, which is in the driver's memory at once. With files of many kinds it has more rows.
+_MOST_TEXT = 100_000_000
+#: With fewer files in a job, as of wide tables and small partitions, it is not worth its start.
+_LEAST = 1000
+#: Seconds to wait for executors: where the queue has room, they start within a minute.
+_PATIENCE = 120.0
 #: Half a result would be taken for a whole one.
 _SETTINGS = {"spark.sql.json.enablePartialResults": "false"}
-#: What PySpark raises for an answer of another form.
-_OTHER_ANSWERS = (AttributeError, LookupError, TypeError, ValueError)
+#: No executor, and what PySpark raises for an answer of another form.
+_FAILURES = (NoExecutor, AttributeError, LookupError, TypeError, ValueError)
+_WHAT = "read the footers of files"
 #: A batch of files, and its footers by directory; None where the driver has to look at the files.
 Answer = tuple[Sequence[FooterFile], "list[tuple[int, list[Footer]]] | None"]
 _JACKSON = "com.fasterxml.jackson.databind"
@@ -58,6 +66,7 @@ class ExecutorFooters:
         self._conf = conf
         self._driver = driver
         self._calls = calls
+        self._bounded = BoundedJobs(spark, _PATIENCE)
 
     @cached_property
     def _job(self) -> _Job:
@@ -72,20 +81,22 @@ class ExecutorFooters:
 
         They are None where a file cannot be read or is a reason for a refusal: the driver finds out which and why.
         """
-        size = min(_BATCH, _MOST_COLUMNS // max(1, self._driver.leaves(files[0])))
-        works = True
-        for part in in_batches(files, _OF_A_JOB):
-            groups = self._groups(_by_directory(part, size)) if works and size else None
+        leaves = max(1, self._driver.leaves(files[0]))
+        size, tasks = min(_BATCH, _MOST_COLUMNS // leaves), _ROWS // leaves
+        parts = [_by_directory(part, max(1, size)) for part in in_batches(files, _OF_A_JOB)]
+        works = tasks * len(files) >= _LEAST * sum(map(len, parts))
+        for batches in chain.from_iterable(in_batches(part, max(1, tasks)) for part in parts):
+            groups = self._groups(batches) if works else None
             works = groups is not None
-            yield from [(part, None)] if groups is None else groups
+            yield from [(batch, None) for batch in batches] if groups is None else groups
 
     def _groups(self, batches: Sequence[Sequence[FooterFile]]) -> list[Answer] | None:
         """Return the footers of each batch; None if the job fails, because the driver may be able to read the files."""
         self._calls.add(batches[0][0].uri, sum(map(len, batches)))
         try:
-            found = self._job.groups([lengths_of(batch) for batch in batches])
+            found = self._bounded.run(lambda: self._job.groups(list(map(lengths_of, batches))), _WHAT)
         except Exception as error:
-            if not is_java_error(error) and not isinstance(error, _OTHER_ANSWERS):
+            if not is_java_error(error) and not isinstance(error, _FAILURES):
                 raise
             why = root_cause(error)[1] if is_java_error(error) else error
             log.warning("the executors could not read the footers, the driver does: %s", why)
@@ -128,7 +139,7 @@ class _Job(RowCalls):
     def groups(self, lists: Sequence[Mapping[str, int]]) -> dict[int, list[FooterGroup]]:
         """Return the footers of files by the number of the list and by group. All files of a list are in one directory.
 
-        A list is missing if one of its files cannot be read.
+        A list is missing if one of its files cannot be read, or if its share of the answer would be too large.
 
         Args:
             lists: the URIs of files, with their lengths in bytes.
@@ -136,7 +147,7 @@ class _Job(RowCalls):
         rows = [(number, statuses(lengths)) for number, lengths in enumerate(lists)]
         footers = DataFrame(self._table(rows).select(self._read), self._spark)
         groups: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in figures_of_groups(footers).collect():
+        for row in figures_of_groups(footers, _MOST_TEXT // len(lists)).collect():
             groups[row.task, row.kind].append(row)
         by_list: defaultdict[int, list[FooterGroup]] = defaultdict(list)
         for (task, _), parts in groups.items():

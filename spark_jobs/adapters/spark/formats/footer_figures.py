@@ -5,7 +5,7 @@ What bounds are valid, and in which order, is as in `core/formats/parquet_statis
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.core.formats.parquet_statistics import (
@@ -28,6 +28,8 @@ _ABOUT = "schema: string, keyValueMetaData: map<string, string>, createdBy: stri
 _METADATA = f"fileMetaData: struct<{_ABOUT}>, blocks: array<struct<{_BLOCK}>>"
 _FOOTERS = f"array<struct<file: string, parquetMetadata: struct<{_METADATA}>>>"
 
+#: The digits of all scripts, in one unit of UTF-16 each.
+_DIGITS = "".join(chr(code) for code in range(0x80, 0xFFFF) if chr(code).isdecimal())
 #: A number as Java writes an integer or a decimal, and one of those floating-point numbers that have an order.
 _NUMBER = r"\A-?[0-9]{1,20}(\.[0-9]{1,18})?(E-[0-9]{1,2})?\z"
 _FLOAT = r"\A-?([0-9]+\.[0-9]+(E-?[0-9]+)?|Infinity)\z"
@@ -47,18 +49,25 @@ _CHUNKS = (
 )
 
 
-def figures_of_groups(footers: DataFrame) -> DataFrame:
+def figures_of_groups(footers: DataFrame, most: int) -> DataFrame:
     """Return the figures of files and of columns, a row for each column and codec of a group.
 
     Args:
         footers: the JSON text of the `footers` that each `task` has read.
+        most: the characters of all rows of a task. Of a task with more there are none.
 
     Returns:
         `task` and `kind` tell the groups. `names` to `row_group` are those of all files of a group, in one or some of
         its rows: the others have no names. `path` to `one_per_row` are those of a column; `path` is null where no file
         has rows. By the name of an order, the extremes of a column, or null.
     """
-    return _added_up(_with_bounds(_parts(_files(footers))))
+    return _small(_added_up(_with_bounds(_parts(_files(footers)))), most)
+
+
+def _small(rows: DataFrame, most: int) -> DataFrame:
+    """Leave out the tasks whose rows are too long together: files of their own kinds have as many rows as columns."""
+    length = F.length(F.to_json(F.struct(*rows.columns)))
+    return rows.withColumn("small", F.sum(length).over(Window.partitionBy("task")) <= most).where("small")
 
 
 def _files(footers: DataFrame) -> DataFrame:
@@ -100,7 +109,8 @@ def _with_bounds(parts: DataFrame) -> DataFrame:
         text.rlike(with_bounds).alias("bounded"),
         F.concat(F.regexp_extract(text, with_bounds, 3), F.regexp_extract(text, without, 1)).alias("nulls"),
     )
-    nulls = F.when(F.length("nulls").between(1, 18), F.col("nulls")).cast("bigint")
+    digits = F.translate("nulls", _DIGITS, "".join(str(int(digit)) for digit in _DIGITS))
+    nulls = F.when(F.length(digits).between(1, 18), digits).cast("bigint")
     non_null = F.col("chunk.entries") - nulls
     counted = bounded.withColumn("non_null", F.when(non_null >= 0, non_null))
     valid = F.col("bounded") & ~F.col("low").contains(BETWEEN) & ~F.col("high").contains(BETWEEN)
@@ -116,8 +126,11 @@ def _with_bounds(parts: DataFrame) -> DataFrame:
 
 
 def _whole(pattern: str) -> str:
-    """Return a pattern of Python's `fullmatch`, in which a dot is also a line feed, for Java."""
-    return rf"(?s)\A(?:{pattern})\z"
+    """Return a pattern of Python's `fullmatch`, in which a dot is also a line feed, for Java.
+
+    As in Python, a digit is one of any script: parquet-java writes the null count with those of the executor's locale.
+    """
+    return rf"(?sU)\A(?:{pattern})\z"
 
 
 def _in_order(order: Order) -> Column:

@@ -8,6 +8,7 @@ from itertools import groupby
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.garbage import rarely_collected
+from spark_jobs.adapters.spark.bounded_jobs import can_be_cancelled
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.driver_footers import DriverFooters, FooterFile
 from spark_jobs.adapters.spark.formats.executor_footers import ExecutorFooters
@@ -56,5 +57,5 @@ class ParquetFooters:
 
 
 def has_executors(spark: SparkSession) -> bool:
-    """Tell whether tasks run elsewhere than in the driver."""
-    return not spark.sparkContext._jsc.sc().isLocal()
+    """Tell whether tasks run elsewhere than in the driver, and a job that waits for them can be cancelled."""
+    return not spark.sparkContext._jsc.sc().isLocal() and can_be_cancelled(spark)
