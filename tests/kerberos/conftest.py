@@ -61,6 +61,9 @@ TABLES = {
     "doctor.asked": 2,
     "edge_client.on_client": 1,
     "edge_cluster.on_cluster": 1,
+    "default.arrow_client": 1,
+    "nightly.arrow_cluster": 1,
+    "default.arrow_without": 1,
 }
 
 

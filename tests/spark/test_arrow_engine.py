@@ -59,6 +59,7 @@ def _compacted(jobs: Jobs, table: str, *more: str) -> dict[str, Any]:
     return only(jobs("compact", "--table", table, "--engine", "arrow", *more))
 
 
+@pytest.mark.one_version
 def test_arrow_writes_small_partitions_and_a_rollback_restores_them(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -79,6 +80,7 @@ def test_arrow_writes_small_partitions_and_a_rollback_restores_them(
     assert rows(spark, table) == before
 
 
+@pytest.mark.full
 def test_timestamps_of_96_bits_are_left_to_spark_and_the_plan_says_why(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -93,6 +95,7 @@ def test_timestamps_of_96_bits_are_left_to_spark_and_the_plan_says_why(
     assert rows(spark, table) == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("engine", ["arrow", "auto"])
 def test_without_pyarrow_on_the_executors_spark_writes(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, engine: str
@@ -110,6 +113,7 @@ def test_without_pyarrow_on_the_executors_spark_writes(
     assert rows(spark, table) == before
 
 
+@pytest.mark.full
 def test_a_damaged_file_is_spark_s_to_report_and_the_other_partitions_are_written_by_arrow(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
@@ -128,6 +132,7 @@ def test_a_damaged_file_is_spark_s_to_report_and_the_other_partitions_are_writte
     assert data_files(damaged.parent) == files
 
 
+@pytest.mark.full
 def test_a_large_partition_becomes_several_files(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     query = "SELECT id, sha2(CAST(id AS STRING), 512) AS v"
     location = database.location("parts")
@@ -146,6 +151,7 @@ def test_a_large_partition_becomes_several_files(spark: SparkSession, jobs: Jobs
     assert rows(spark, table) == before
 
 
+@pytest.mark.full
 def test_all_values_are_compared_on_request(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     table = _table(spark, database)
     before = rows(spark, table)
@@ -154,6 +160,7 @@ def test_all_values_are_compared_on_request(spark: SparkSession, jobs: Jobs, dat
     assert rows(spark, table) == before
 
 
+@pytest.mark.full
 def test_files_that_arrow_would_write_with_another_schema_are_written_by_spark(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

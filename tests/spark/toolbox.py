@@ -41,6 +41,10 @@ ODD_VALUES = [
 ]
 
 
+#: The option `engine` of all compactions, for a run of tests that are about Spark's as over Arrow.
+ENGINE = os.environ.get("LAKEKEEPER_TEST_ENGINE")
+
+
 @dataclass
 class Jobs:
     """Runs the jobs in a session that stands already, and returns their reports as the wire has them."""
@@ -51,6 +55,8 @@ class Jobs:
 
     def __call__(self, verb: str, *argv: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
         words = [str(word) for word in argv]
+        if ENGINE and verb == "compact" and "--engine" not in words:
+            words += ["--engine", ENGINE]
         if request is not None:
             path = self.folder / "request.json"
             path.write_text(json.dumps(request))

@@ -16,6 +16,7 @@ from spark_jobs.core.messages.errors import (
     WrongStatistics,
 )
 from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.decisions import Decision, Defer, Irreducible, on_wire
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -236,7 +237,7 @@ class UnitWriter:
             seconds,
             (*texts, *warnings),
             self._table.strategy_of(draft.plan.inputs) if draft.plan.inputs else None,
-            ("arrow" if draft.inspection.by_arrow else None, draft.inspection.not_arrow),
+            (ARROW if draft.inspection.by_arrow else None, draft.inspection.not_arrow),
         )
 
     def _copy_flags(self, before: FileListing, new: str) -> None:
