@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fidelity import matrix, test_foreign_files
-from tests.spark.toolbox import Jobs
+from tests.spark.toolbox import Jobs, by_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +22,7 @@ def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """N identical, M refused, 0 different."""
     _foreign(terminalreporter)
+    _by_arrow(terminalreporter)
     if not matrix.COUNTS:
         return
     counts = dict(matrix.COUNTS)
@@ -32,6 +33,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         f"fidelity: {identical + different + refused} cells: {identical} identical,"
         f" {refused} refused{f' ({codes})' if codes else ''}, {different} different"
     )
+
+
+def _by_arrow(terminalreporter: pytest.TerminalReporter) -> None:
+    if by_arrow():
+        for what, number in matrix.BY_ARROW.most_common():
+            terminalreporter.write_line(f"fidelity over Arrow: {number} cells: {what}")
 
 
 def _foreign(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTS: Counter[str] = Counter()
+#: The cells that Arrow has written, and why it has not written the others, in a run over Arrow.
+BY_ARROW: Counter[str] = Counter()
 
 
 @dataclass(frozen=True)

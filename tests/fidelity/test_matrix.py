@@ -10,7 +10,7 @@ import pytest
 
 from demo.services import environments
 from tests.fidelity import elsewhere
-from tests.fidelity.matrix import CELLS, COUNTS, Cell, Matrix, Outcome
+from tests.fidelity.matrix import BY_ARROW, CELLS, COUNTS, Cell, Matrix, Outcome
 from tests.spark.toolbox import Jobs
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def test_identical_or_refused(played: dict[Cell, Outcome], cell: Cell, spark: Sp
     same = outcome.before == outcome.after
     refused = outcome.unit["outcome"] == "skipped"
     COUNTS[outcome.unit["code"] if refused else "identical" if same else "different"] += 1
+    BY_ARROW[outcome.unit.get("engine_reason") or outcome.unit.get("engine") or "spark"] += not refused
     print(cell, outcome.unit["outcome"], outcome.unit["code"], outcome.unit["reason"])
     assert same
     assert (outcome.unit["outcome"], outcome.untouched) in (("compacted", False), ("skipped", True))

@@ -14,7 +14,7 @@ import pytest
 
 from tests.fidelity import reading
 from tests.harness.fixtures import Database, fresh_database
-from tests.spark.toolbox import Jobs, only
+from tests.spark.toolbox import Jobs, by_arrow, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,9 +50,15 @@ NEW_TYPES = (
 )
 
 
+#: What Arrow reads, and Spark does not: an encoding that Spark 3.5 does not know, a dictionary with bytes behind it.
+READ_BY_ARROW = ("byte_stream_split.zstd", "nation.dict-malformed")
+
+
 def _expected(name: str, spark_version: str) -> tuple[str, str | None, str]:
     """Outcome, code, and words of the reason."""
     old = spark_version < "4"
+    if by_arrow() and name in READ_BY_ARROW:
+        return "compacted", None, ""
     unreadable = {**UNREADABLE, **(UNREADABLE_BEFORE if old else {})}
     if name in unreadable:
         return "skipped", "UNREADABLE", unreadable[name]

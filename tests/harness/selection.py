@@ -7,6 +7,7 @@ Plain pytest runs everything.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -19,15 +20,22 @@ MARKERS = {
 #: What most users have, or will; the other versions follow.
 REFERENCE = ("spark-3.5", "airflow-3.3")
 SETS = ("all", "default")
+#: The variable by which tests know the engine of compactions (`--engine`), and what of a run of another one than
+#: Spark's the default set has: a unit of each writer, which has all common columns.
+ENGINE, OF_ANOTHER_ENGINE = "LAKEKEEPER_TEST_ENGINE", "all types"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("lakekeeper")
     group.addoption("--test-set", choices=SETS, default="all", help="default: what `make test` runs")
+    group.addoption(
+        "--engine", choices=("spark", "arrow"), default="spark", help="the engine of all compactions"
+    )
     group.addoption("--left-out", metavar="FILE", help="write the ids of the tests that the set leaves out")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ[ENGINE] = config.getoption("--engine")
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
@@ -47,6 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_left_out(item: pytest.Item, chosen: str) -> bool:
     if chosen == "all":
         return False
+    if os.environ[ENGINE] != "spark" and OF_ANOTHER_ENGINE not in item.name:
+        return True
     other_version = item.get_closest_marker("one_version") and not _on_reference()
     return bool(item.get_closest_marker("full") or other_version)
 

@@ -59,6 +59,12 @@ ADAPTERS = tuple(
 WITH_ADAPTERS = (*ADAPTERS, "tests/spark/test_hostile_verbs.py")
 
 
+#: What Arrow must keep too. It depends on Spark's version only by who reads and writes the bytes.
+BY_ARROW = tuple(
+    f"tests/fidelity/{name}.py" for name in ("test_matrix", "test_public_files", "test_evolution")
+)
+
+
 #: The stacks of a test that hangs are dumped later: it may be one that has to wait for a processor.
 _PATIENT = ("-o", "faulthandler_timeout=1800")
 
@@ -123,6 +129,7 @@ SUITES = (
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",)),
+    Suite("fidelity 3.5 arrow", "spark", "spark-3.5", BY_ARROW, ("--engine", "arrow")),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
     Suite("sweep", "spark", "spark-3.5", ("tests/sweep",)),
     Suite(
@@ -202,7 +209,7 @@ _MORE = {
 
 
 #: Environments without which a suite leaves a part of its tests out.
-_BETTER = {"fidelity 3.5": ("spark-4.3",)}
+_BETTER = {"fidelity 3.5": ("spark-4.3",), "fidelity 3.5 arrow": ("spark-4.3",)}
 #: The same of the tests that only `make test-all` runs; the default set does without these environments.
 _BETTER_OF_ALL = {"engines": ("spark-4.3", "engines-python")}
 

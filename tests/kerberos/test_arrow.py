@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.usefixtures("worker"), pytest.mark.full]
 
 def _compact(table: Table, config: Path, conf: dict[str, str], **submit: str) -> dict[str, Any]:
     """The table of the result of a compaction by Arrow."""
-    config.write_text(yaml.safe_dump({"spark_submit": {"conf": conf, **submit}, "engine": "arrow"}))
+    config.write_text(yaml.safe_dump({"spark_submit": {"extra_conf": conf, **submit}, "engine": "arrow"}))
     operator = CompactOperator(task_id="compact", table=table.name, config_file=str(config))
     done = operator.execute(context())
     assert (done["outcome"], done["tables"][0]["rows"]) == ("done", ROWS)

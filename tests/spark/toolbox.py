@@ -19,6 +19,7 @@ from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import runner
 from tests.harness.fixtures import Database
+from tests.harness.selection import ENGINE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,10 +42,6 @@ ODD_VALUES = [
 ]
 
 
-#: The option `engine` of all compactions, for a run of tests that are about Spark's as over Arrow.
-ENGINE = os.environ.get("LAKEKEEPER_TEST_ENGINE")
-
-
 @dataclass
 class Jobs:
     """Runs the jobs in a session that stands already, and returns their reports as the wire has them."""
@@ -55,8 +52,8 @@ class Jobs:
 
     def __call__(self, verb: str, *argv: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
         words = [str(word) for word in argv]
-        if ENGINE and verb == "compact" and "--engine" not in words:
-            words += ["--engine", ENGINE]
+        if by_arrow() and verb == "compact" and "--engine" not in words:
+            words += ["--engine", "arrow"]
         if request is not None:
             path = self.folder / "request.json"
             path.write_text(json.dumps(request))
@@ -64,6 +61,11 @@ class Jobs:
         report = Report(verb, __version__)
         runner.run(spark_services(self.spark), parse(verb, words, ""), report)
         return {**report.to_json(), "exit_code": report.exit_code}
+
+
+def by_arrow() -> bool:
+    """Tell whether the tests run over Arrow (`pytest --engine arrow`)."""
+    return os.environ.get(ENGINE) == "arrow"
 
 
 def local(uri: str) -> Path:
