@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pyspark import AccumulatorParam, cloudpickle
+from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -19,7 +19,7 @@ from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.arrow import figures, versions, worker
 from spark_jobs.adapters.spark.arrow.mapping import mapped_in_arrow
 from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, Output, tasks_of
-from spark_jobs.adapters.spark.arrow.worker import Writing
+from spark_jobs.adapters.spark.arrow.worker import Reasons, Writing, rewriting
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.adapters.spark.requests import set_options
 from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
@@ -30,7 +30,7 @@ from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest
 
 _OUTPUTS = "array<struct<unit:int,directory:string,files:array<struct<name:string,length:bigint>>>>"
 #: The bytes of files that travel to a worker in one batch, and the most files of a batch.
-_BATCH_BYTES, _BATCH_FILES = 32 << 20, 1000
+_BATCH_BYTES, _BATCH_FILES = 32 << 20, 1024
 _SETTINGS = {
     # The function is asked for these types, and gives them back.
     "spark.sql.execution.arrow.useLargeVarTypes": "false"
@@ -74,10 +74,10 @@ class ArrowRewriter(RowCalls):
 
     def _write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
         first = requests[0]
-        reasons = self._spark.sparkContext.accumulator({}, _Merged())
+        reasons = self._spark.sparkContext.accumulator({}, Reasons())
         writing = Writing(self.found().version or "", *CODECS[first.profile.codec])
         contents = self._contents(tasks_of(requests, slots(self._spark)))
-        written = mapped_in_arrow(contents, _function(writing, reasons), f"{UNIT} int, value string")
+        written = mapped_in_arrow(contents, rewriting(writing, reasons), f"{UNIT} int, value string")
         options = {
             # The cluster may compress what is written, which would be no Parquet file any more.
             "compression": "none",
@@ -120,25 +120,7 @@ class ArrowRewriter(RowCalls):
 
 
 def _batch(tasks: Sequence[Sequence[Output]]) -> int:
-    """Return how many files travel to a worker at once."""
+    """Return how many files travel to a worker at once: a power of two, because each number has a session."""
     longest = max(file.length for task in tasks for output in task for file in output.files)
-    return max(1, min(_BATCH_FILES, _BATCH_BYTES // max(1, longest)))
-
-
-def _function(writing: Writing, reasons: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function for the workers. It is pickled, with the module `worker`."""
-
-    def rewrite(batches: Iterator[Any]) -> Iterator[Any]:
-        return worker.rewritten(batches, writing, lambda unit, why: reasons.add({unit: why}))
-
-    return rewrite
-
-
-class _Merged(AccumulatorParam):  # type: ignore[type-arg]
-    """Mappings that are merged."""
-
-    def zero(self, value: Any) -> Any:  # noqa: ARG002 - PySpark's signature
-        return {}
-
-    def addInPlace(self, left: Any, right: Any) -> Any:
-        return {**left, **right}
+    most = max(1, min(_BATCH_FILES, _BATCH_BYTES // max(1, longest)))
+    return 1 << (most.bit_length() - 1)

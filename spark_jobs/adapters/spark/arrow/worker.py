@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pyspark import AccumulatorParam
+
 from spark_jobs.adapters.spark.arrow.figures import Figures
 
 #: The compressed bytes of the files in a row group, and the bytes of their rows in memory.
@@ -17,6 +19,7 @@ _ROW_GROUP, _ROWS = 64 << 20, 256 << 20
 #: A file with more decoded bytes is read in parts.
 _READ_AT_ONCE = 64 << 20
 _PART_ROWS = 64 << 10
+_LONGEST_REASON = 500
 #: The bytes of a text that goes back to the JVM.
 _TEXT = 1 << 20
 #: Never written: it repeats the schema, and would change the types by which Arrow reads the file.
@@ -39,6 +42,29 @@ class Writing(NamedTuple):
 
 class Refused(Exception):
     """The files are not rewritten here, and why."""
+
+
+class Reasons(AccumulatorParam):  # type: ignore[type-arg]
+    """Why units were refused, by their numbers, from all workers of a job."""
+
+    def zero(self, value: Any) -> Any:  # noqa: ARG002 - PySpark's signature
+        return {}
+
+    def addInPlace(self, left: Any, right: Any) -> Any:
+        return {**left, **right}
+
+
+def rewriting(writing: Writing, reasons: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function for the workers.
+
+    Args:
+        reasons: an accumulator (`Reasons`).
+    """
+
+    def rewrite(batches: Iterator[Any]) -> Iterator[Any]:
+        return rewritten(batches, writing, lambda unit, why: reasons.add({unit: why[:_LONGEST_REASON]}))
+
+    return rewrite
 
 
 def rewritten(batches: Iterator[Any], writing: Writing, note: Callable[[int, str], None]) -> Iterator[Any]:
