@@ -63,7 +63,7 @@ PLANNING = (
         (f"{_USERS}::test_a_table_on_an_unknown_server_may_read_any_place",),
     ),
     Mutation(
-        "H31-renamed",
+        "H31-newname",
         "a partition that is renamed while partitions are read reads no directory",
         (Condition("renamed_partitions_read", True),),
         (f"{_BATCHES}::test_a_partition_that_is_renamed_meanwhile_is_read_by_its_new_name",),
