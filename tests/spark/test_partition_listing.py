@@ -46,14 +46,14 @@ class _Client:
 
 
 @pytest.fixture
-def metastore(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Metastore:
+def catalog(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Metastore:
     monkeypatch.setattr(partition_batches, "_BATCH", _BATCH)
     return Metastore(spark, HadoopFileSystem(spark))
 
 
-def _observed(metastore: Metastore, *fault: Any) -> _Client:
-    client = _Client(metastore._entries.client(), *fault)
-    metastore._entries._batches._client = lambda: client
+def _observed(catalog: Metastore, *fault: Any) -> _Client:
+    client = _Client(catalog._entries.client(), *fault)
+    catalog._entries._batches._client = lambda: client
     return client
 
 
@@ -77,22 +77,22 @@ def _with_odd_partitions(spark: SparkSession, database: Database) -> str:
 
 
 def test_they_are_what_the_catalog_of_spark_says(
-    spark: SparkSession, metastore: Metastore, database: Database
+    spark: SparkSession, catalog: Metastore, database: Database
 ) -> None:
-    facts = metastore.table(TableName.parse(_with_odd_partitions(spark, database)))
-    client = _observed(metastore)
-    found = metastore.partitions(facts)
+    facts = catalog.table(TableName.parse(_with_odd_partitions(spark, database)))
+    client = _observed(catalog)
+    found = catalog.partitions(facts)
     assert client.asked == [5, 5, 5]
     nothing = spark._jvm.scala.Option.empty().toList()  # type: ignore[union-attr]
     rows = java_json(
-        metastore._mapper, metastore._catalog.listPartitionsByFilter(str(database), "t", nothing, "UTC")
+        catalog._mapper, catalog._catalog.listPartitionsByFilter(str(database), "t", nothing, "UTC")
     )
     rows.sort(key=lambda row: [row["spec"][key] for key in facts.partition_keys])
     assert [[value or DEFAULT_PARTITION for _, value in unit.spec] for unit, _ in found] == [
         [row["spec"][key] for key in facts.partition_keys] for row in rows
     ]
     for row, (unit, storage) in zip(rows, found, strict=True):
-        described = metastore._storage(row["storage"])
+        described = catalog._storage(row["storage"])
         assert unit.location == storage.location == described.location
         assert (storage.input_format, storage.serde) == (described.input_format, described.serde)
         assert (storage.properties, storage.created) == (described.properties, row["createTime"])
@@ -101,11 +101,11 @@ def test_they_are_what_the_catalog_of_spark_says(
 
 
 def test_a_metastore_that_goes_away_between_two_batches_lists_no_partitions(
-    spark: SparkSession, metastore: Metastore, database: Database
+    spark: SparkSession, catalog: Metastore, database: Database
 ) -> None:
-    facts = metastore.table(TableName.parse(_with_odd_partitions(spark, database)))
+    facts = catalog.table(TableName.parse(_with_odd_partitions(spark, database)))
     away = spark._jvm.org.apache.thrift.transport.TTransportException("away")  # type: ignore[union-attr]
-    client = _observed(metastore, 2, Py4JJavaError("getPartitionsByNames", away))
+    client = _observed(catalog, 2, Py4JJavaError("getPartitionsByNames", away))
     with pytest.raises(MetastoreError, match="away"):
-        metastore.partitions(facts)
+        catalog.partitions(facts)
     assert client.asked == [5, 5]
