@@ -71,7 +71,7 @@ PLANNING = (
     Mutation(
         "H21-renamed",
         "a table that is renamed while its partitions are read has none",
-        (Remove("no_names_of_a_table"),),
+        (Remove("nothing_of_a_table"),),
         (f"{_BATCHES}::test_a_table_that_is_renamed_meanwhile_is_not_one_without_partitions",),
     ),
 )

@@ -48,6 +48,7 @@ class _Client:
 @pytest.fixture
 def catalog(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Metastore:
     monkeypatch.setattr(partition_batches, "_BATCH", _BATCH)
+    monkeypatch.setattr(partition_batches, "_AT_ONCE", _BATCH)
     return Metastore(spark, HadoopFileSystem(spark))
 
 
@@ -77,11 +78,14 @@ def _with_odd_partitions(spark: SparkSession, database: Database) -> str:
 
 
 def test_they_are_what_the_catalog_of_spark_says(
-    spark: SparkSession, catalog: Metastore, database: Database
+    spark: SparkSession, catalog: Metastore, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = catalog.table(TableName.parse(_with_odd_partitions(spark, database)))
     client = _observed(catalog)
     found = catalog.partitions(facts)
+    assert client.asked == [5, 5, 5]
+    monkeypatch.setattr(partition_batches, "_AT_ONCE", len(found))
+    assert catalog.partitions(facts) == found
     assert client.asked == [5, 5, 5]
     nothing = spark._jvm.scala.Option.empty().toList()  # type: ignore[union-attr]
     rows = java_json(

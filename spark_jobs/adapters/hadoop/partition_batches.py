@@ -1,8 +1,8 @@
-"""Reads the partitions of a table by their names, some of them by each call.
+"""Reads the partitions of a table; if they are many, by their names, some of them by each call.
 
-A metastore that is asked for 100,000 partitions at once answers after an hour or with an error, for one of two reasons:
-it has all of them in its memory, and the database rejects a statement with so many numbers, whereupon the metastore
-asks for each partition. The names alone are one column.
+A metastore that is asked for 100,000 partitions at once has all of them in its memory, and may read each of them by
+statements of its own where its database does not take one for all. With a small heap, it does not end. The names alone
+are one column.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.core.values.model import TableName
 
-#: Partitions of one call. Larger batches are not faster.
+#: So many partitions are read by one call for all of them, which a metastore with a heap of 512 MB answers in seconds.
+_AT_ONCE = 10_000
+#: Partitions of one call by names.
 _BATCH = 1000
 #: The metastore's "no limit".
 _ALL = -1
@@ -47,9 +49,16 @@ class PartitionBatches:
         Raises:
             Py4JJavaError: the metastore does not answer, or the table does not exist.
         """
-        client, util = self._client(), self._jvm.java.util
+        client = self._client()
         names = self._names(client, name)
-        asked = util.HashSet(names)
+        if 0 < names.size() <= _AT_ONCE:
+            found = client.listPartitions(name.database, name.table, _ALL)
+            yield from self._json(self._of_table(client, name, found))
+        else:
+            yield from self._by_names(client, name, names)
+
+    def _by_names(self, client: Any, name: TableName, names: Any) -> Iterator[Mapping[str, Any]]:
+        asked = self._jvm.java.util.HashSet(names)
         while names.size():
             missing = yield from self._of(client, name, names)
             # One that is missing may have got another name, and still reads its directory.
@@ -62,10 +71,13 @@ class PartitionBatches:
     def _names(self, client: Any, name: TableName) -> Any:
         """Return the names of all partitions, as a Java list that can be changed."""
         names = client.listPartitionNames(name.database, name.table, _ALL)
-        if not names.size():
-            # Of a table that does not exist, no names are an answer too. This raises an error.
-            client.getTable(name.database, name.table)  # guard: no_names_of_a_table
-        return self._jvm.java.util.ArrayList(names)
+        return self._jvm.java.util.ArrayList(self._of_table(client, name, names))
+
+    def _of_table(self, client: Any, name: TableName, found: Any) -> Any:
+        """Return what was found. Raise an error of Java if that is nothing because the table does not exist."""
+        if not found.size():
+            client.getTable(name.database, name.table)  # guard: nothing_of_a_table
+        return found
 
     def _of(self, client: Any, name: TableName, names: Any) -> Generator[Mapping[str, Any], None, int]:
         """Return the entries of these names; at the end, return how many there were none of."""
@@ -74,11 +86,12 @@ class PartitionBatches:
             batch = names.subList(start, min(start + _BATCH, count))
             found = client.getPartitionsByNames(name.database, name.table, batch)
             missing -= found.size()
-            if found.size():
-                yield from self._json(found)
+            yield from self._json(found)
         return missing
 
     def _json(self, found: Any) -> Any:
+        if not found.size():
+            return []
         if self._mapper is None:
             self._mapper = _mapper_of(self._jvm, found.get(0))
         return java_json(self._mapper, found)

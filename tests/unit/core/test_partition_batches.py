@@ -53,6 +53,9 @@ class Client:
     def listPartitionNames(self, database: str, table: str, limit: int) -> JavaList:
         return self._answer("listPartitionNames", limit, JavaList(self.partitions))
 
+    def listPartitions(self, database: str, table: str, limit: int) -> JavaList:
+        return self._answer("listPartitions", limit, JavaList(self.partitions.values()))
+
     def getPartitionsByNames(self, database: str, table: str, names: JavaList) -> JavaList:
         found = JavaList(self.partitions[name] for name in names if name in self.partitions)
         return self._answer("getPartitionsByNames", len(names), found)
@@ -89,8 +92,15 @@ def numbers(*ranges: range) -> list[str]:
     return [str(i) for each in ranges for i in each]
 
 
-@pytest.mark.parametrize("count", [1, 1000, 1001, 100_000])
-def test_no_call_asks_for_more_than_a_thousand(count: int) -> None:
+@pytest.mark.parametrize("count", [1, 10_000])
+def test_two_calls_are_enough_for_ten_thousand(count: int) -> None:
+    client = Client(count)
+    assert read(client) == numbers(range(count))
+    assert client.calls == [("listPartitionNames", -1), ("listPartitions", -1)]
+
+
+@pytest.mark.parametrize("count", [10_001, 100_000])
+def test_of_a_table_with_more_no_call_asks_for_more_than_a_thousand(count: int) -> None:
     client = Client(count)
     assert read(client) == numbers(range(count))
     names, *batches = client.calls
@@ -100,27 +110,27 @@ def test_no_call_asks_for_more_than_a_thousand(count: int) -> None:
 
 
 def test_a_dropped_partition_is_absent() -> None:
-    client = Client(2500)
+    client = Client(10_500)
     client.meanwhile[2] = lambda: client.partitions.pop("k=1500")
-    assert read(client) == numbers(range(1500), range(1501, 2500))
+    assert read(client) == numbers(range(1500), range(1501, 10_500))
 
 
 def test_a_partition_that_is_renamed_meanwhile_is_read_by_its_new_name() -> None:
     """Its directory is the same: who does not see it takes the directory for one that nobody reads."""
-    client = Client(2500)
+    client = Client(10_500)
     client.meanwhile[1] = lambda: client.rename("k=1500", "k=one")
-    client.meanwhile[4] = lambda: client.rename("k=one", "k=two")
-    assert sorted(read(client)) == sorted(numbers(range(2500)))
+    client.meanwhile[13] = lambda: client.rename("k=one", "k=two")
+    assert sorted(read(client)) == sorted(numbers(range(10_500)))
 
 
 def test_a_table_without_partitions_is_one_that_exists() -> None:
     assert read(Client(0)) == []
 
 
-@pytest.mark.parametrize("after", [0, 1, 2])
-def test_a_table_that_is_renamed_meanwhile_is_not_one_without_partitions(after: int) -> None:
+@pytest.mark.parametrize(("count", "after"), [(1, 0), (1, 1), (10_500, 0), (10_500, 1), (10_500, 2)])
+def test_a_table_that_is_renamed_meanwhile_is_not_one_without_partitions(count: int, after: int) -> None:
     """A metastore lists no names for a table that it does not have."""
-    client = Client(2500)
+    client = Client(count)
     client.meanwhile[after] = client.rename_table
     client.meanwhile.pop(0, lambda: None)()
     with pytest.raises(NoSuchObject):
