@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Value
+from tests.mutation.operators import Condition, Remove
 
 _DECIDING = "tests/unit/core/test_deciding.py"
 _ANALYSIS = "tests/crash/test_analysis.py"
@@ -14,6 +14,7 @@ _SCHEMA_FILES = "tests/spark/test_avro_schema_files.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
 _PLACES = "tests/spark/test_places_of_tables.py"
 _LOCATIONS = "tests/unit/core/test_locations.py"
+_BATCHES = "tests/unit/core/test_partition_batches.py"
 _USERS = "tests/unit/core/test_location_users.py"
 
 PLANNING = (
@@ -61,6 +62,18 @@ PLANNING = (
         (Condition("unknown_places_count", False),),
         (f"{_USERS}::test_a_table_on_an_unknown_server_may_read_any_place",),
     ),
+    Mutation(
+        "H31-newname",
+        "a partition that is renamed while partitions are read reads no directory",
+        (Condition("renamed_partitions_read", True),),
+        (f"{_BATCHES}::test_a_partition_that_is_renamed_meanwhile_is_read_by_its_new_name",),
+    ),
+    Mutation(
+        "H21-renamed",
+        "a table that is renamed while its partitions are read has none",
+        (Remove("nothing_of_a_table"),),
+        (f"{_BATCHES}::test_a_table_that_is_renamed_meanwhile_is_not_one_without_partitions",),
+    ),
 )
 
 #: Those that only a real Spark and a real metastore can tell.
@@ -80,13 +93,6 @@ OF_THE_METASTORE = (
         "spark",
     ),
     Mutation(
-        "H54-partitions",
-        "Spark lists the partitions of a table whose schema is in a file",
-        (Value("partitions_spared", "False"),),
-        (f"{_SCHEMA_FILES}::test_no_job_reads_it",),
-        "spark",
-    ),
-    Mutation(
         "H54-sql",
         "Spark runs SQL on a table whose schema is in a file",
         (Condition("no_sql_on_schema_files", False),),
@@ -98,13 +104,6 @@ OF_THE_METASTORE = (
         "a metastore that does not answer makes a table one that Spark cannot read",
         (Condition("unreadable_is_no_outage", False),),
         (f"{_UNREADABLE}::test_a_metastore_that_is_away_makes_no_table_unreadable",),
-        "spark",
-    ),
-    Mutation(
-        "H21-partitions",
-        "partitions are asked for in another way while the metastore does not answer",
-        (Condition("partitions_of_an_outage", False),),
-        (f"{_UNREADABLE}::test_a_metastore_that_is_away_lists_no_partitions",),
         "spark",
     ),
     Mutation(

@@ -223,24 +223,6 @@ def test_a_metastore_that_is_away_makes_no_table_unreadable(spark: SparkSession,
         _metastore(spark, get_table).table(name)
 
 
-def test_a_metastore_that_is_away_lists_no_partitions(spark: SparkSession, database: Database) -> None:
-    """It answers again when the entries are asked for."""
-    away = spark._jvm.org.apache.thrift.transport.TTransportException("away")  # type: ignore[union-attr]
-    metastore = Metastore(spark, HadoopFileSystem(spark))
-    facts = metastore.table(
-        TableName.parse(empty_table(spark, database, "t", keys="PARTITIONED BY (k STRING)"))
-    )
-
-    def list_partitions(*_: Any) -> Any:
-        raise Py4JJavaError("listPartitionsByFilter", away)
-
-    catalog = _Catalog(metastore._catalog, metastore._catalog.getTable)
-    catalog.listPartitionsByFilter = list_partitions  # type: ignore[attr-defined]
-    metastore.__dict__["_catalog"] = catalog
-    with pytest.raises(MetastoreError, match="away"):
-        metastore.partitions(facts)
-
-
 def test_a_database_with_such_tables_is_worked_through(
     spark: SparkSession, jobs: Jobs, database: Database, handled: list[str]
 ) -> None:

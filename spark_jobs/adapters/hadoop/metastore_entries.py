@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.hive_client import metastore_client
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import cause_classes, is_java_error
+from spark_jobs.adapters.hadoop.partition_batches import PartitionBatches
 from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
@@ -33,8 +34,6 @@ _SCHEMA_FILE = "avro.schema.url"
 _PROVIDER = "spark.sql.sources.provider"
 #: As in Spark's descriptions, Spark's own properties and those that are fields are left out.
 _OF_SPARK, _NOT_DESCRIBING = "spark.sql.sources.", ("comment", "EXTERNAL")
-#: The metastore's "no limit".
-_ALL = -1
 
 
 class MetastoreEntries:
@@ -54,6 +53,7 @@ class MetastoreEntries:
         self._catalog = catalog
         self._mapper = mapper
         self._qualified = qualified
+        self._batches = PartitionBatches(self._jvm, self.client)
 
     def table(self, name: TableName) -> Entry | None:
         """Return the entry of a table; None if it does not exist. It is one call to the metastore."""
@@ -65,8 +65,8 @@ class MetastoreEntries:
             raise
 
     def partitions(self, name: TableName, keys: Sequence[str]) -> list[tuple[dict[str, str], Storage]]:
-        """Return the values and storages of all partitions of a table, by one call to the metastore."""
-        entries = self._json(self.client().listPartitions(name.database, name.table, _ALL))
+        """Return the values and storages of all partitions of a table. See `partition_batches`."""
+        entries = self._batches.read(name)
         return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in entries]
 
     def drop(self, name: TableName) -> None:
