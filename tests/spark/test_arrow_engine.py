@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.services import paths
 from spark_jobs.adapters.spark.arrow import versions
 from spark_jobs.protocol.ports import Arrow
 from tests.harness.fixtures import Database
+from tests.spark import arrow_session
 from tests.spark.toolbox import Jobs, data_files, local, only, outcomes, rows
 
 if TYPE_CHECKING:
@@ -183,3 +189,18 @@ def test_files_that_arrow_would_write_with_another_schema_are_written_by_spark(
     assert unit["engine_reason"] == "Arrow would write other types"
     assert report["warnings"] == ["ARROW_NOT_USED: Arrow would write other types"]
     assert rows(spark, table) == before
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("accident", ["worker killed", "executor killed", "speculation"])
+def test_each_row_is_written_once_whatever_a_task_meets_with(tmp_path: Path, accident: str) -> None:
+    """The first attempt of a task ends, or another one overtakes it, after it has written a part of a file."""
+    command = [sys.executable, "-m", "tests.spark.arrow_session", str(tmp_path), accident]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["refused"] == {}
+    rows_of_a_unit = arrow_session.FILES * arrow_session.ROWS
+    assert [sorted(ids) for ids in found["units"]] == [
+        list(range(unit * rows_of_a_unit, (unit + 1) * rows_of_a_unit)) for unit in range(arrow_session.UNITS)
+    ]
