@@ -11,7 +11,6 @@ from spark_jobs.core.formats.parquet_statistics import contradiction, file_stati
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.messages.errors import Refusal, Unreadable
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.values.model import name_of
 
 #: The footer of one file: its path as `file`, and parquet-java's `ParquetMetadata`.
 Row = dict[str, Any]
@@ -67,7 +66,7 @@ def _footer_of(rows: Sequence[Row], reading: Reading) -> Footer:
     codecs: Counter[str] = Counter()
     for chunk in chunks:
         codecs[chunk["codec"]] += chunk["totalSize"]
-    names = [name_of(row["file"]) for row in rows]
+    names = [_name(row) for row in rows]
     return Footer(
         name=names[0],
         rows=sum(block["rowCount"] for block in blocks),
@@ -94,7 +93,7 @@ def _refuse(rows: Sequence[Row]) -> None:
         if any(chunk.get("encrypted") for chunk in _chunks(row)):
             raise Refusal(
                 RefusalCode.ENCRYPTED,
-                f"{name_of(row['file'])} holds encrypted columns; a rewrite would store them without encryption",
+                f"{_name(row)} holds encrypted columns; a rewrite would store them without encryption",
             )
 
 
@@ -102,6 +101,10 @@ def about(row: Row) -> dict[str, Any]:
     """Return what a footer says of the file as a whole."""
     metadata: dict[str, Any] = row["parquetMetadata"]["fileMetaData"]
     return metadata
+
+
+def _name(row: Row) -> str:
+    return str(row["file"]).rpartition("/")[2]
 
 
 def _blocks(row: Row) -> list[dict[str, Any]]:
