@@ -95,6 +95,7 @@ class FileListing:
                 raise TypeError(f"{file} is not a file of a listing")
         return cls.of(files)
 
+    @rarely_collected()
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]
 
