@@ -11,7 +11,6 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence, Set
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -103,15 +102,6 @@ def without_server(path: str) -> str:
     return _FILE_SYSTEM.sub("", path)
 
 
-def file_without_server(path: str) -> str:
-    """Return the same for a file. Thousands of files are in one directory, whose path is parsed once."""
-    directory, slash, name = path.rpartition("/")
-    return f"{_directory_without_server(directory)}{slash}{name}"
-
-
-_directory_without_server = lru_cache(maxsize=256)(without_server)
-
-
 class _IndexReader:
     """Reads the index of a DataFrame, in one call to the JVM."""
 
@@ -128,7 +118,7 @@ class _IndexReader:
         mapper = self._mapper(statuses.get(0).getClass())
         with rarely_collected():
             return {
-                IndexedFile(file_without_server(row["path"]), row["length"], row["modification_time"])
+                IndexedFile(without_server(row["path"]), row["length"], row["modification_time"])
                 for row in java_json(mapper, statuses)
             }
 

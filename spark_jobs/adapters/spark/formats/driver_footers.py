@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, error_class, is_java_error, java_errors, root_cause
-from spark_jobs.adapters.spark.file_index import file_without_server
+from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader, statuses
 from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import by_halves, unreadable
@@ -72,8 +72,8 @@ class DriverFooters:
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             decoded = self._all_footers(files)
             rows = self._decoded(files, decoded)
-            found = [file_without_server(row["file"]) for row in rows]
-            if found != [file_without_server(file.uri) for file in files]:
+            found = [without_server(row["file"]) for row in rows]
+            if found != [without_server(file.uri) for file in files]:
                 raise FileSystemError(
                     f"the footers that were read from {files[0].uri} on are not those asked for"
                 )
