@@ -123,7 +123,7 @@ DATASETS = {
         Dataset("analysis-10000", 10_000, 5, rows=50, models=5),
         Dataset("analysis-million", 1_000, 1_000, rows=10, models=20, linked=True),
         *(Dataset(f"scale-partitions-{n}", n, 2, rows=10, models=20, linked=True) for n in (10_000, 100_000)),
-        *(flat(files, f"growth-files-{files}") for files in (400, 800)),
+        *(flat(files, f"growth-files-{files}") for files in (800, 1600)),
         *(Dataset(f"growth-partitions-{n}", n, 3, rows=50, models=30) for n in (40, 80)),
     )
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.arithmetic import Line, line, ratio
-from benchmarks.cases import footers, scale
+from benchmarks.cases import footers, growth, scale
 from benchmarks.results import Results
 
 All = Mapping[str, Results]
@@ -94,8 +94,8 @@ def figure(case: str, step: str, name: str) -> Callable[[All], float | None]:
     """Return a function for the median of a figure of a step."""
 
     def value(found: All) -> float | None:
-        values = [result.figures[name] for result in found[case].of(step)] if case in found else []
-        return statistics.median(values) if values else None
+        values = found[case].figures(step, name) if case in found else {}
+        return statistics.median(values.values()) if values else None
 
     return value
 
@@ -149,6 +149,11 @@ def _growth(step: str) -> Callable[[All], float | None]:
         return max((each["largest"] for each in figures), default=None)
 
     return value
+
+
+def _calls(job: str, must: float, goal: float | None = None, why: str = "") -> Target:
+    name = growth.for_each_file(job)
+    return Target(name, figure("growth", "files", name), must, goal, unit="", why=why)
 
 
 def _scale(what: str, small: str, large: str) -> tuple[Target, ...]:
@@ -274,4 +279,13 @@ TARGETS = (
     *_scale("tables", *scale.TABLES),
     Target("twice the files: calls grow", _growth("files"), 2.05, unit=" x"),
     Target("twice the partitions: calls grow", _growth("partitions"), 2.05, unit=" x"),
+    _calls(
+        growth.ALONE,
+        5.1,
+        3,
+        why="Spark up to 4.0 reads each footer twice, and asks for the status of the file each time: four calls, as"
+        " plain Spark's. The fifth opens the file for its footer. Since Spark 4.1, its reader opens each file once.",
+    ),
+    _calls("compact", 4.1, 2, why="They are those of Spark's reader."),
+    _calls("analyze", 1.1),
 )

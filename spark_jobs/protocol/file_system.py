@@ -64,7 +64,7 @@ class Status(NamedTuple):
         return name_of(self.path)
 
     def entry(self) -> FileEntry:
-        return FileEntry(self.name, self.length, self.mtime, self.file_id)
+        return FileEntry(name_of(self.path), self.length, self.mtime, self.file_id)
 
 
 class RecordFiles(ABC):

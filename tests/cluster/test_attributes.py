@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from tests.cluster.superuser import Look, Superuser, acting_as
 from tests.spark.meanwhile import after_rewrites, driven_clock
 from tests.spark.toolbox import Jobs, many, only, outcomes
@@ -266,3 +267,20 @@ def test_no_place_of_a_run_is_open_to_more_accounts_than_the_folder_above_the_pa
         assert jobs(words[0], "--table", table, *words[1:])["exit_code"] == 0, words
     assert set(looks) == {"originals", "conflict", "aside", "claimed"}
     assert set.union(*looks.values()) == {superuser.look(closed)}
+
+
+def test_a_policy_is_asked_for_by_name_once(spark: SparkSession, superuser: Superuser, folder: str) -> None:
+    policies = {"a": None, "b": "COLD", "c": None, "d": "COLD", "e": "WARM"}
+    for name, policy in policies.items():
+        superuser.make(f"{folder}/{name}", "755")
+        if policy:
+            superuser.fs.setStoragePolicy(superuser.path(f"{folder}/{name}"), policy)
+    calls = NameNodeCalls()
+    fs, found, made = HadoopFileSystem(spark, calls), [], []
+    for name in policies:
+        before = calls.made
+        found.append(fs.attributes(f"{folder}/{name}").storage_policy)
+        made.append(calls.made - before)
+    assert found == ["HOT", "COLD", "HOT", "COLD", "WARM"]
+    # The status and the extended attributes of each; besides, each policy once, and once that there is no other one.
+    assert made == [4, 3, 2, 2, 3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -35,6 +36,8 @@ class HadoopAttributes:
         self._calls = calls
         self._statuses = statuses
         self._unsupported: set[tuple[str, str]] = set()
+        #: By server, kind of policy, and the policy as a status has it: what the server calls it.
+        self._policies: dict[tuple[str, str, str], str | None] = {}
 
     def read(self, fs: Any, path: Any, uri: str) -> Attributes:
         """Return all attributes of a path, by a few calls. Java exceptions are not translated here."""
@@ -49,8 +52,10 @@ class HadoopAttributes:
             if _has_no_acl(row)
             else self.known(server, "acl", lambda: self._acl(fs, path, status)) or (),
             xattrs=self.known(server, "xattrs", lambda: _xattrs(fs, path)) or {},
-            storage_policy=self.known(server, "policy", lambda: str(fs.getStoragePolicy(path).getName())),
-            erasure_coding=self.known(server, "erasure", lambda: _erasure_coding(fs, path)),
+            storage_policy=self._policy(
+                server, row, "storagePolicy", lambda: str(fs.getStoragePolicy(path).getName())
+            ),
+            erasure_coding=self._policy(server, row, "ecPolicy", lambda: _erasure_coding(fs, path)),
             replication=None if row["isdir"] else int(row["block_replication"]),
         )
 
@@ -66,6 +71,22 @@ class HadoopAttributes:
                 raise
             self._unsupported.add((server, feature))
             return None
+
+    def _policy(self, server: str, row: Mapping[str, Any], field: str, ask: Callable[[], Any]) -> Any:
+        """Return the name of a policy.
+
+        The status of a path on HDFS has the policy that is in effect there. What the NameNode calls it, is asked once
+        for each policy, and not for each path.
+
+        Args:
+            field: of a status on HDFS. Other file systems have none, and are asked each time.
+        """
+        if field not in row:
+            return self.known(server, field, ask)
+        key = (server, field, json.dumps(row[field], sort_keys=True))
+        if key not in self._policies:
+            self._policies[key] = self.known(server, field, ask)
+        return self._policies[key]
 
     def _acl(self, fs: Any, path: Any, status: Any) -> tuple[str, ...]:
         """Return all entries of the ACL, with those that the mode stands for; empty without an ACL."""

@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from spark_jobs.adapters.hadoop.java_errors import call
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.records.journal_bounds import server_of
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
@@ -43,7 +44,10 @@ class HdfsListing:
             Py4JJavaError: the NameNode or the client has failed.
         """
         client = self._client(fs, path) if self._supported else None
-        return None if client is None else list(self._entries(client, path))
+        if client is None:
+            return None
+        with rarely_collected():
+            return list(self._entries(client, path))
 
     def _client(self, fs: Any, path: str) -> Any:
         """Return the client of a file system; None if it is not HDFS."""

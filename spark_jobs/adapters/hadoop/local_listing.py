@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spark_jobs.adapters.hadoop.local_files import local_path
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.protocol.file_system import Status
 
 #: Before this version, Java reads modification times in seconds. They must be the same as those that Spark lists.
@@ -35,7 +36,8 @@ def list_locally(uri: str) -> list[Status] | None:
     if ".." in directory.parts:
         return None
     try:
-        return list(_entries(str(directory)))
+        with rarely_collected():
+            return list(_entries(str(directory)))
     except (OSError, UnicodeError):
         return None
 

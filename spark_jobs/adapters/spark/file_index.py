@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json, json_reader
 from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.core.values.model import FileListing
 
 log = logging.getLogger("lakekeeper")
@@ -56,11 +57,7 @@ class ExactReader:
         Raises:
             LakekeeperError: a file is missing, or is not the one of the manifest.
         """
-        expected = {
-            IndexedFile(without_server(f"{directory}/{file.name}"), file.length, file.mtime)
-            for directory, files in manifests.items()
-            for file in files.data
-        }
+        expected = _expected(manifests)
         frame = reader.options(**_OPTIONS).load(list(manifests))
         if self._index.files(frame) == expected:  # guard: index_is_manifest
             return frame
@@ -80,6 +77,16 @@ class ExactReader:
         array = json_reader(self._jvm, "[Ljava.lang.String;").readValue(json.dumps(list(paths)))
         exact = reader.options(**_OPTIONS)
         return exact._df(exact._jreader.load(array))
+
+
+@rarely_collected()
+def _expected(manifests: Mapping[str, FileListing]) -> set[IndexedFile]:
+    """Return the files that Spark's index must have."""
+    return {
+        IndexedFile(f"{place}/{file.name}", file.length, file.mtime)
+        for place, files in ((without_server(directory), files) for directory, files in manifests.items())
+        for file in files.data
+    }
 
 
 def _check(files: Set[IndexedFile], expected: Set[IndexedFile]) -> None:
@@ -108,10 +115,12 @@ class _IndexReader:
         statuses = self._jvm.scala.collection.JavaConverters.seqAsJavaList(index.allFiles())
         if not statuses.size():
             return set()
-        rows = java_json(self._mapper(statuses.get(0).getClass()), statuses)
-        return {
-            IndexedFile(without_server(row["path"]), row["length"], row["modification_time"]) for row in rows
-        }
+        mapper = self._mapper(statuses.get(0).getClass())
+        with rarely_collected():
+            return {
+                IndexedFile(without_server(row["path"]), row["length"], row["modification_time"])
+                for row in java_json(mapper, statuses)
+            }
 
     def _mapper(self, kind: Any) -> Any:
         """Return the mapper for the statuses of one file system, which all have the same class."""

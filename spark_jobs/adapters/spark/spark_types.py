@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from pyspark.sql import SparkSession
@@ -17,17 +16,10 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.sessions import Sessions
 from spark_jobs.core.formats.hadoop_values import variable_in
+from spark_jobs.core.formats.parquet_json import Reading
 
 #: A type that Spark 4 can read into a schema, but does not write.
 _TIME = '"time('
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The columns of a file as Spark reads them (`struct` is a StructType's JSON), or the reason why it cannot."""
-
-    struct: str | None
-    problem: str | None = None
 
 
 class SparkTypes:

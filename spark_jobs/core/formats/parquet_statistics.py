@@ -90,14 +90,17 @@ def file_statistics(
         blocks: the row groups, as parquet-java's classes are in JSON.
     """
     nested = nested_leaves(tuple(leaves.items()))
-    statistics: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
+    chunks: dict[str, list[Mapping[str, Any]]] = {path: [] for path in nested}
     reliability = reliability_of(created_by)
     for block in blocks:
         for chunk in block["columns"]:
             path = path_of(chunk["path"])
-            if path in statistics:
-                statistics[path].append(_of_chunk(chunk, leaves[path], reliability, nested[path]))
-    return {path: _over_blocks(parts, len(blocks)) for path, parts in statistics.items()}
+            if path in chunks:
+                chunks[path].append(chunk)
+    return {
+        path: _over_blocks(found, len(blocks), leaves[path], reliability, nested[path])
+        for path, found in chunks.items()
+    }
 
 
 def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]) -> str | None:
@@ -108,11 +111,14 @@ def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]
     """
     nested = nested_leaves(tuple(leaves.items()))
     for block in blocks:
+        rows = block["rowCount"]
         for chunk in block["columns"]:
-            path, values = path_of(chunk["path"]), int(chunk["valueCount"])
-            negative = values < 0 or block["rowCount"] < 0
-            if negative or (not nested.get(path, True) and values != block["rowCount"]):
-                return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
+            values = chunk["valueCount"]
+            if values == rows >= 0:
+                continue
+            path = path_of(chunk["path"])
+            if values < 0 or rows < 0 or not nested.get(path, True):
+                return f"a row group of {rows} rows has {values} values of column '{path}'"
     return None
 
 
@@ -127,11 +133,20 @@ def nested_leaves(leaves: tuple[tuple[str, str], ...]) -> Mapping[str, bool]:
     }
 
 
-def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
-    """Combine one part for each row group. Two names can have one text, and then there are more."""
+def _over_blocks(
+    chunks: Sequence[Mapping[str, Any]], blocks: int, kind: str, reliability: Reliability, nested: bool
+) -> LeafStatistics:
+    """Combine one chunk for each row group. Two names can have one text, and then there are more."""
     if not blocks:
         return EMPTY
-    return combined(parts) if len(parts) == blocks else UNKNOWN
+    if len(chunks) != blocks:
+        return UNKNOWN
+    if not reliability.of_nulls(nested):
+        return LeafStatistics(sum(chunk["valueCount"] for chunk in chunks))
+    parser = bounds_parser(kind) if reliability.bounds else None
+    return combined(
+        [_of_chunk(chunk["valueCount"], chunk.get("statistics") or "", parser) for chunk in chunks]
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -155,16 +170,18 @@ def reliability_of(created_by: str) -> Reliability:
     return Reliability(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)
 
 
-def _of_chunk(chunk: Mapping[str, Any], kind: str, reliability: Reliability, nested: bool) -> LeafStatistics:
-    entries, text = int(chunk["valueCount"]), chunk.get("statistics") or ""
-    if not reliability.of_nulls(nested):
-        return LeafStatistics(entries)
+def _of_chunk(entries: int, text: str, parser: BoundsParser | None) -> LeafStatistics:
+    """Return the figures of a chunk.
+
+    Args:
+        parser: None where the type has no order that all writers agree on, or the writer's bounds are not taken.
+    """
     match = WITH_BOUNDS.fullmatch(text)
     counted = match[3] if match else _nulls(text)
     non_null = entries - int(counted) if counted is not None else None
     if non_null is None or non_null < 0:
         return LeafStatistics(entries)
-    bounds = _bounds(kind, match[1], match[2]) if match and reliability.bounds and non_null else None
+    bounds = _bounds(parser, match[1], match[2]) if match and parser and non_null else None
     return LeafStatistics(entries, non_null, bounds, None if non_null else 0)
 
 
@@ -173,12 +190,9 @@ def _nulls(text: str) -> str | None:
     return match[1] if match else None
 
 
-def _bounds(kind: str, minimum: str, maximum: str) -> Bounds | None:
-    """Return the bounds of a chunk; None where the type has no order that all writers agree on."""
-    parser = bounds_parser(kind)
-    if parser is None or BETWEEN in minimum or BETWEEN in maximum:
-        return None
-    return parser.bounds(minimum, maximum)
+def _bounds(parser: BoundsParser, minimum: str, maximum: str) -> Bounds | None:
+    """Return the bounds of a chunk; None where the text does not tell where one ends."""
+    return None if BETWEEN in minimum or BETWEEN in maximum else parser.bounds(minimum, maximum)
 
 
 def _as_text(text: str) -> str | None:

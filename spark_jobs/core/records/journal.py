@@ -18,6 +18,7 @@ from spark_jobs.core.messages.errors import Unsafe
 from spark_jobs.core.records.record_files import DECODING_ERRORS, parsed, stamped, unstamped
 from spark_jobs.core.records.statistics import KeptStatistics
 from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.garbage import rarely_collected
 
 RUN = "RUN"
 ENTERED = "ENTERED"
@@ -51,11 +52,13 @@ class Record:
     said: datetime | None = None
     filed: datetime | None = None
 
+    @rarely_collected()
     def encode(self) -> bytes:
         stamp = self.at.astimezone(timezone.utc).isoformat()
         return json.dumps(stamped({"kind": self.kind, "at": stamp, **self.body})).encode()
 
     @classmethod
+    @rarely_collected()
     def decode(cls, data: bytes, name: str) -> Record:
         """Decode the content of the record `name`.
 

@@ -67,8 +67,12 @@ class SizeFigures:
 
     @classmethod
     def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> SizeFigures:
-        small = [size for size in sizes if size < thresholds.small_file]
-        large = [size for size in sizes if size >= thresholds.large_from]
+        small_below, large_from = (
+            thresholds.small_file,
+            thresholds.large_from,
+        )  # computed once, not for each file
+        small = [size for size in sizes if size < small_below]
+        large = [size for size in sizes if size >= large_from]
         figures = (len(small), sum(small), len(large), sum(large))
         return cls(len(sizes), sum(sizes), *_average_and_median(sizes), *figures)
 

@@ -7,10 +7,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.messages.printable import shown
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.core.values.other_writers import belongs_to_writer, is_flag, is_hidden
 
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.
@@ -78,10 +80,12 @@ class FileListing:
     files: tuple[FileEntry, ...]
 
     @classmethod
+    @rarely_collected()
     def of(cls, files: Iterable[FileEntry]) -> FileListing:
-        return cls(tuple(sorted(files, key=lambda f: f.name)))
+        return cls(tuple(sorted(files, key=itemgetter(0))))
 
     @classmethod
+    @rarely_collected()
     def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> FileListing:
         """Decode a listing. Raise TypeError for any other content."""
         files = [FileEntry(**row) for row in rows]
@@ -91,6 +95,7 @@ class FileListing:
                 raise TypeError(f"{file} is not a file of a listing")
         return cls.of(files)
 
+    @rarely_collected()
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]
 
@@ -112,6 +117,7 @@ class FileListing:
         digest.update(b"]")
         return "sha256:" + digest.hexdigest()
 
+    @rarely_collected()
     def diff(self, now: FileListing) -> ListingDiff:
         """Return the differences from this listing to `now`."""
         before = {f.name: f for f in self.files}

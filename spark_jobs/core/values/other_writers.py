@@ -77,6 +77,11 @@ def belongs_to_writer(name: str, length: int) -> bool:
     return is_hidden(name) and not is_flag(name, length)
 
 
+def _is_unfinished(name: str, length: int) -> bool:
+    """Tell whether a writer may still rename this file, or write into it, if it is young."""
+    return bool(_PENDING.match(name)) or (belongs_to_writer(name, length) and name != SUCCESS)
+
+
 def moment(mtime: int) -> str:
     """Return a time of a file system, in ms since the epoch, for a message."""
     try:
@@ -144,9 +149,7 @@ class WriterRules:
             length: in bytes.
             mtime: in ms since the epoch.
         """
-        young = self.is_young(path, mtime)
-        unfinished = _PENDING.match(name) or (belongs_to_writer(name, length) and name != SUCCESS)
-        if young and unfinished:  # guard: pending_files
+        if self.is_young(path, mtime) and _is_unfinished(name, length):  # guard: pending_files
             raise Refusal(
                 RefusalCode.ACTIVE_WRITER,
                 f"{path} may be pending: its writer could still rename it (after 'staging_ttl' it counts as abandoned,"

@@ -164,7 +164,8 @@ class Probes:
 def _access(entries: Sequence[Status], names: Sequence[str]) -> dict[str, str]:
     """Return what a listing shows of each file: owner, group, mode, replication, and whether there is an ACL."""
     wanted = set(names)
-    return {entry.name: entry.access for entry in entries if entry.name in wanted}
+    listed = ((entry.name, entry.access) for entry in entries)
+    return {name: access for name, access in listed if name in wanted}
 
 
 def _one_file_per_value(listed: dict[str, str]) -> list[str]:

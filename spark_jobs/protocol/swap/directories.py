@@ -10,6 +10,7 @@ from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.remedies import hdfs, originals, writers
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.records.swap_state import SwapState, locate
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.core.values.layout import ancestors, is_home
 from spark_jobs.core.values.legacy_leftovers import described, is_leftover
 from spark_jobs.core.values.model import FileEntry, FileListing, parent
@@ -158,13 +159,14 @@ def listed_unit(fs: DataDirectories, location: str, rules: WriterRules) -> UnitL
     return UnitListing(entries, files_of_unit(fs, location, entries, rules))
 
 
+@rarely_collected()
 def files_of_unit(
     fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules = NO_WRITERS
 ) -> FileListing:
     """Return the files of a unit that was listed just now. Raise Refusal like `list_unit`."""
-    for entry in entries:
-        _check_entry(fs, entry, location, rules)
     files = [entry.entry() for entry in entries]
+    for entry, file in zip(entries, files):
+        _check_entry(fs, entry, file, location, rules)
     # A file with a footer was closed. A file that is empty may still be open.
     _refuse_open(fs, location, [file.name for file in files if _possibly_open(file)])
     return FileListing.of(file for file in files if not file.belongs_to_writer)  # guard: hidden_files_kept
@@ -214,16 +216,19 @@ def _opened(fs: DataDirectories, location: str, names: Sequence[str]) -> Sequenc
     return fs.open_files(location, names) if names else ()
 
 
-def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: WriterRules) -> None:
+def _check_entry(
+    fs: DataDirectories, entry: Status, file: FileEntry, location: str, rules: WriterRules
+) -> None:
+    """Raise Refusal for an entry of a unit, whose name and sizes are those of `file`, that is in the way."""
     left = rules.staged and not entry.is_dir  # a cleanup moves hidden files back to the live directory
-    if rules.is_staging(entry.name, entry.is_dir) and not left:  # guard: staging_in_unit
+    if rules.is_staging(file.name, entry.is_dir) and not left:  # guard: staging_in_unit
         raise _staged(fs, entry, rules)
-    if entry.is_dir and is_home(entry.name):
+    if entry.is_dir and is_home(file.name):
         raise Refusal(RefusalCode.SUBDIRECTORIES, writers.runs_of_dropped_table(location, entry.path))
     if entry.is_dir:  # guard: folders_in_unit
-        code = RefusalCode.LEGACY_LEFTOVER if is_leftover(entry.name) else RefusalCode.SUBDIRECTORIES
-        raise Refusal(code, f"{location} holds the directory {entry.name}; {_why(entry)}")
-    rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
+        code = RefusalCode.LEGACY_LEFTOVER if is_leftover(file.name) else RefusalCode.SUBDIRECTORIES
+        raise Refusal(code, f"{location} holds the directory {file.name}; {_why(entry)}")
+    rules.check_file(entry.path, file.name, file.length, file.mtime)
 
 
 def _why(entry: Status) -> str:

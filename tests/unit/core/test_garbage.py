@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 
-from spark_jobs.adapters.garbage import rarely_collected
+from spark_jobs.core.values.garbage import rarely_collected
 
 
 def test_the_limit_is_higher_until_the_last_block_ends() -> None:

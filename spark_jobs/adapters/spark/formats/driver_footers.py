@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
@@ -15,13 +14,12 @@ from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, error_class, is_java_error, java_errors, root_cause
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader, statuses
-from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
+from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import by_halves, unreadable
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.formats.merged_footers import merged
-from spark_jobs.core.formats.parquet_statistics import contradiction, file_statistics
+from spark_jobs.core.formats.parquet_json import Reading, about, parquet_footers
 from spark_jobs.core.formats.parquet_types import parse_message
-from spark_jobs.core.messages.errors import Refusal, Unreadable
+from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.values.model import FileEntry, name_of
 from spark_jobs.protocol.file_system import FileSystemError
@@ -75,13 +73,17 @@ class DriverFooters:
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             decoded = self._all_footers(files)
             rows = self._decoded(files, decoded)
-            if [without_server(row["file"]) for row in rows] != [without_server(file.uri) for file in files]:
+            found = [without_server(row["file"]) for row in rows]
+            if found != [without_server(file.uri) for file in files]:
                 raise FileSystemError(
                     f"the footers that were read from {files[0].uri} on are not those asked for"
                 )
-            footers = (self._footer(row, decoded, number) for number, row in enumerate(rows))
-            by_directory = groupby(zip(files, footers), lambda pair: pair[0].directory)
-            return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
+            readings = [self._reading_of(about(row)["schema"], decoded, n) for n, row in enumerate(rows)]
+            by_directory = groupby(zip(files, rows, readings), lambda each: each[0].directory)
+            return [
+                (number, parquet_footers([(row, reading) for _, row, reading in each]))
+                for number, each in by_directory
+            ]
 
     def _decoded(self, files: Sequence[FooterFile], answer: Any) -> Any:
         """Return what the footers hold. The footer of an encrypted column can be read with its key only."""
@@ -161,10 +163,6 @@ class DriverFooters:
         with java_errors(f"cannot read the footer of {file.uri}"):
             return self._all_footers([file])
 
-    def _footer(self, row: dict[str, Any], footers: Any, number: int) -> Footer:
-        schema = row["parquetMetadata"]["fileMetaData"]["schema"]
-        return _parquet_footer(row, self._reading_of(schema, footers, number))
-
     def _reading_of(self, schema: str, footers: Any, number: int) -> Reading:
         """Return the columns of a footer in a Java list as Spark reads them.
 
@@ -192,43 +190,3 @@ def lengths_of(files: Iterable[FooterFile]) -> dict[str, int]:
 
 def _needs_key(error: Exception) -> bool:
     return is_java_error(error) and root_cause(error)[0].startswith(_ENCRYPTION)
-
-
-def _parquet_footer(row: dict[str, Any], reading: Reading) -> Footer:
-    metadata, name = row["parquetMetadata"], name_of(row["file"])
-    about, blocks = metadata["fileMetaData"], metadata["blocks"]
-    chunks = [column for block in blocks for column in block["columns"]]
-    leaves, created_by = parse_message(about["schema"]), about.get("createdBy") or ""
-    if wrong := contradiction(leaves, blocks):  # guard: values_of_rows
-        raise Unreadable(row["file"], wrong)
-    codecs: Counter[str] = Counter()
-    for chunk in chunks:
-        codecs[chunk["codec"]] += chunk["totalSize"]
-        if chunk.get("encrypted"):
-            reason = f"{name} holds encrypted columns; a rewrite would store them without encryption"
-            raise Refusal(RefusalCode.ENCRYPTED, reason)
-    return Footer(
-        name=name,
-        rows=sum(block["rowCount"] for block in blocks),
-        codecs=codecs,
-        leaves=leaves,
-        writer=about["keyValueMetaData"],
-        schema=about["schema"],
-        struct=reading.struct,
-        problem=reading.problem,
-        created_by=created_by,
-        row_group=max(block["totalByteSize"] for block in blocks) if len(blocks) > 1 else 0,
-        blooms=_blooms(chunks),
-        statistics=file_statistics(leaves, blocks, created_by),
-    )
-
-
-def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
-    """Return the columns that have a Bloom filter in all row groups."""
-    without = {chunk["path"] for chunk in chunks if chunk.get("bloomFilterOffset", -1) < 0}
-    return columns_of({chunk["path"] for chunk in chunks} - without)
-
-
-def columns_of(paths: Iterable[str]) -> frozenset[str]:
-    """Return dotted paths of paths of chunks, which are texts of Java lists: `[a, list, element]`."""
-    return frozenset(path[1:-1].replace(", ", ".") for path in paths)

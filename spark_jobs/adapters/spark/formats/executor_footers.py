@@ -20,18 +20,13 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.adapters.spark.bounded_jobs import BoundedJobs, NoExecutor
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
-from spark_jobs.adapters.spark.formats.driver_footers import (
-    DriverFooters,
-    FooterFile,
-    columns_of,
-    in_batches,
-    lengths_of,
-)
+from spark_jobs.adapters.spark.formats.driver_footers import DriverFooters, FooterFile, in_batches, lengths_of
 from spark_jobs.adapters.spark.formats.footer_figures import figures_of_groups
 from spark_jobs.adapters.spark.formats.footer_json import footer_mapper, status_reader, statuses
 from spark_jobs.adapters.spark.sessions import statement_session
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.parquet_groups import ColumnFigures, Extremes, FooterGroup, footer_of
+from spark_jobs.core.formats.parquet_json import columns_of
 from spark_jobs.core.formats.parquet_statistics import Order
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.spark.bounded_jobs import can_be_cancelled
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.driver_footers import DriverFooters, FooterFile
@@ -15,6 +14,7 @@ from spark_jobs.adapters.spark.formats.executor_footers import ExecutorFooters
 from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
+from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 

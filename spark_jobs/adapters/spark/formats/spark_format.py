@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.spark.data_configuration import data_configuration
-from spark_jobs.adapters.spark.spark_types import Reading
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.merged_footers import merged
+from spark_jobs.core.formats.parquet_json import Reading
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.ports import RewriteRequest
