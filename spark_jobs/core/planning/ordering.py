@@ -18,6 +18,9 @@ UNITS_PER_THREAD = 4
 MOST_UNITS = 256
 #: The most files of small units in a wave: their footers and paths are in the driver's memory.
 MOST_FILES = 50_000
+#: The most files of all units in a wave, unless one unit has more: the record of the wave has each of them, with about
+#: 140 bytes, and one that is larger than `record_files.MOST_BYTES` is not read any more.
+MOST_RECORDED = 1_000_000
 
 _KEYS: Mapping[str, Callable[[Health], float]] = {
     "score": lambda health: -score(health),
@@ -54,14 +57,16 @@ def waves(
         jointly: small units are written together.
     """
     wave: list[UnitPlan] = []
-    room, files = float(parallelism * UNITS_PER_THREAD), MOST_FILES
+    room, files, recorded = float(parallelism * UNITS_PER_THREAD), MOST_FILES, MOST_RECORDED
     for unit in units:
-        share, size = _share(unit, target_bytes) if jointly else 1.0, _files(unit)
-        if wave and (share > room or size > files or len(wave) == MOST_UNITS):
+        share, count = _share(unit, target_bytes) if jointly else 1.0, _files(unit)
+        small = count if is_small(unit) else 0
+        if wave and (share > room or small > files or count > recorded or len(wave) == MOST_UNITS):
             yield wave
-            wave, room, files = [], float(parallelism * UNITS_PER_THREAD), MOST_FILES
+            wave, room = [], float(parallelism * UNITS_PER_THREAD)
+            files, recorded = MOST_FILES, MOST_RECORDED
         wave.append(unit)
-        room, files = room - share, files - size
+        room, files, recorded = room - share, files - small, recorded - count
     if wave:
         yield wave
 
@@ -79,4 +84,4 @@ def _share(unit: UnitPlan, target_bytes: int) -> float:
 
 
 def _files(unit: UnitPlan) -> int:
-    return unit.inputs.health.files if unit.inputs is not None and is_small(unit) else 0
+    return unit.inputs.health.files if unit.inputs is not None else 0
