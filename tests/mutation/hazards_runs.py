@@ -13,6 +13,12 @@ _SETTLED = "tests/unit/core/test_settled_runs.py"
 
 RUNS = (
     Mutation(
+        "H58-size",
+        "a record is written that is too large to be read",
+        (Remove("records_that_can_be_read"),),
+        ("tests/crash/test_large_records.py::test_a_record_that_nobody_could_read_is_not_written",),
+    ),
+    Mutation(
         "H45-originals",
         "a run that holds originals is folded",
         (Value("originals_not_folded", "True"),),

@@ -57,10 +57,15 @@ def _check_values(data: bytes) -> None:
         raise ValueError(f"it has more than {MOST_VALUES} values")
 
 
-def parsed(data: bytes) -> Any:
-    """Parse JSON. Raise one of `DECODING_ERRORS`."""
+def check_readable(data: bytes) -> None:
+    """Raise ValueError for a text that `parsed` refuses for its size."""
     check_length(len(data))
     _check_values(data)
+
+
+def parsed(data: bytes) -> Any:
+    """Parse JSON. Raise one of `DECODING_ERRORS`."""
+    check_readable(data)
     return json.loads(data)
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from spark_jobs.core.messages.errors import OutOfPlace, Unsafe
+from spark_jobs.core.messages.errors import LakekeeperError, OutOfPlace, Unsafe
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.held import closing_fields
 from spark_jobs.core.records.journal import Record, RunState
 from spark_jobs.core.records.journal_bounds import is_same_table, within
-from spark_jobs.core.records.record_files import check_length
+from spark_jobs.core.records.record_files import check_length, check_readable
 from spark_jobs.core.records.settled_runs import SettledRun
 from spark_jobs.core.values.file_times import time_of
 from spark_jobs.core.values.layout import RECORDS, generation, generation_number
@@ -111,11 +111,12 @@ class Journal:
         used twice.
 
         Raises:
+            LakekeeperError: it is too large. Nothing is published: what nobody could read, nobody could undo.
             FileExistsError: another attempt has published a record under this number.
             FileNotFoundError: a fence has renamed the run's directory.
             PermissionError: the directory belongs to another account.
         """
-        data = Record(kind, self._now(), body).encode()
+        data = self._encoded(kind, body)
         with self._lock:
             number = following(self._last if self._last is not None else self._count(), self.path)
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
@@ -124,6 +125,15 @@ class Journal:
             self._publish(staged, self._numbered(number))
             self._last = number
             self._cache.written[number] = data
+
+    def _encoded(self, kind: str, body: Mapping[str, Any]) -> bytes:
+        data = Record(kind, self._now(), body).encode()
+        try:
+            check_readable(data)  # guard: records_that_can_be_read
+        except ValueError as error:
+            what = f"a record of {kind} in {self.path} is not written, because {error}"
+            raise LakekeeperError(f"{what}. A directory has too many files for one job") from None
+        return data
 
     def _publish(self, staged: str, path: str) -> None:
         """Rename the record to its number. After an error, its location tells whether the rename was executed."""
