@@ -116,10 +116,10 @@ def test_a_unit_that_lost_a_row_in_a_joint_write_is_written_by_itself(
     sim = days()
     task = ModelRewriter._task
 
-    def losing(self: ModelRewriter, plan: RewriteRequest, folder: str, staging: str) -> bool:
+    def losing(self: ModelRewriter, plan: RewriteRequest, *more: Any) -> bool:
         lost = 1 if plan.target.endswith("day=003") else 0
         inputs = FileListing.of(plan.inputs.data[lost:])
-        return task(self, replace(plan, inputs=inputs), folder, staging)
+        return task(self, replace(plan, inputs=inputs), *more)
 
     monkeypatch.setattr(ModelRewriter, "_task", losing)
     assert outcomes(compact(sim.client(), DAYS)) == ["compacted"] * 12
