@@ -21,6 +21,8 @@ from matplotlib import pyplot
 COLORS = {
     "this project": "#1f77b4",
     "this project, after an analysis": "#5fa2dd",
+    "this project, engine Arrow": "#2ca02c",
+    "engine Arrow, after an analysis": "#7fc97f",
     "Lakekeeper": "#d98c3f",
     "plain Spark": "#9a9a9a",
 }

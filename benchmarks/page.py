@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks import reports
 from benchmarks.arithmetic import Spread, ratio, spread
-from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS, START, Case
+from benchmarks.cases.case import ANALYSED, ARROW, ARROW_ANALYSED, BARE, LAKEKEEPER, OURS, START, Case
 from benchmarks.results import Result, Results
 from benchmarks.targets import TARGETS, hdfs_line
 
@@ -15,6 +15,8 @@ CHART = "images/benchmarks.png"
 NAMES = {
     OURS: "this project",
     ANALYSED: "this project, after an analysis",
+    ARROW: "this project, engine Arrow",
+    ARROW_ANALYSED: "engine Arrow, after an analysis",
     LAKEKEEPER: "Lakekeeper",
     BARE: "plain Spark",
     START: "only start a session",
@@ -35,6 +37,7 @@ own options. Seconds depend on the machine; ratios depend on it less.
 - **this project**: `compact.py` with its defaults: verification, lease, journal, backup table and commit log.
 - **this project, after an analysis**: the same after `analyze.py`, as in a DAG. For units of many files, an analysis
   keeps what it has read of their footers. The seconds are those of the compaction; those of the analysis are a figure.
+- **engine Arrow**: the same with `--engine arrow`.
 - **Lakekeeper**: version 0.0.6, from PyPI. It counts rows before and after, and keeps a backup table.
 - **plain Spark**: `spark.read.schema(s).parquet(dir).coalesce(n).write.parquet(out)`, without any check, swap, way back
   or metastore.
@@ -114,7 +117,7 @@ def ratios(results: Results) -> list[str]:
     """Return how ours compares with each of the others."""
     rows = [
         (f"{NAMES[own]} / {NAMES[other]}", *_ratio_of(results, own, other))
-        for own in (OURS, ANALYSED)
+        for own in (OURS, ANALYSED, ARROW, ARROW_ANALYSED)
         for other in (BARE, LAKEKEEPER)
         if ratio(results.values(own), results.values(other))
     ]
