@@ -18,8 +18,11 @@ from typing import Any
 UNITS, FILES, ROWS = 6, 4, 50
 
 
-def _accident(kind: str, writing: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `worker.rewriting` with an accident in the first attempts, after a part of the output."""
+def _accident(kind: str, folder: Path, writing: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `worker.rewriting` with an accident in the first attempt of a task, after a part of the output.
+
+    The numbers of attempts begin again where an executor is lost, so that a file says which task has had its accident.
+    """
 
     def rewriting(*arguments: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
         inner = writing(*arguments)
@@ -27,21 +30,27 @@ def _accident(kind: str, writing: Callable[..., Any]) -> Callable[..., Any]:
         def rewrite(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
 
-            context = TaskContext.get()
-            first = context is not None and context.attemptNumber() == 0
-            for number, batch in enumerate(inner(batches)):
+            partition = TaskContext.get().partitionId()
+            for batch in inner(batches):
                 yield batch
-                if first and number == 0:
-                    meet(context.partitionId())
+                if (kind == "worker killed" or partition == 0) and first(partition):
+                    meet()
 
-        def meet(partition: int) -> None:
+        def first(partition: int) -> bool:
+            try:
+                os.close(os.open(f"{folder}/accident-{partition}", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return False
+            return True
+
+        def meet() -> None:
             if kind == "worker killed":
                 os.kill(os.getpid(), signal.SIGKILL)
-            elif kind == "executor killed" and partition == 0:
+            elif kind == "executor killed":
                 # The parent of this process is PySpark's daemon, whose parent is the executor.
                 status = Path(f"/proc/{os.getppid()}/stat").read_text()
                 os.kill(int(status.rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
-            elif kind == "speculation" and partition == 0:
+            else:
                 time.sleep(60)
 
         return rewrite
@@ -57,22 +66,29 @@ def main(folder: Path, kind: str) -> None:
     from spark_jobs.protocol.ports import RewriteRequest
     from tests.spark.toolbox import listed
 
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    # Driver, master and executors find each other by it; the executors' logs are not left in Spark's own directory.
+    os.environ.update(
+        SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(folder / "work"), PYSPARK_PYTHON=sys.executable
+    )
+    builder = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
     for name, value in _SPECULATION.items() if kind == "speculation" else ():
         builder.config(name, value)
-    builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.task.maxFailures", "8")
-    spark = builder.getOrCreate()
+    spark = builder.config("spark.task.maxFailures", "8").getOrCreate()
     staging = folder / "staging"
     staging.mkdir()
     requests = []
     for unit in range(UNITS):
-        place = folder / f"unit {unit}"
+        place = folder / f"unit-{unit}"
         rows = spark.range(unit * ROWS * FILES, (unit + 1) * ROWS * FILES, 1, FILES)
         rows.selectExpr("id", "concat('v1', id) AS v").write.parquet(place.as_uri())
         directory, files = listed(place)
         profile = SimpleNamespace(codec="snappy")
         requests.append(RewriteRequest(directory, files, "parquet", "", 1, 1 << 27, profile))  # type: ignore[arg-type]
-    rewriter.rewriting = _accident(kind, rewriter.rewriting)  # type: ignore[assignment]
+    rewriter.rewriting = _accident(kind, folder, rewriter.rewriting)  # type: ignore[assignment]
     found = rewriter.ArrowRewriter(spark, Sessions(spark)).write(requests, staging.as_uri())
     print(
         json.dumps({"refused": found.refused, "units": [_ids(staging / f"unit={n}") for n in range(UNITS)]})
