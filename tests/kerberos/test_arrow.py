@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,22 @@ def _compact(table: Table, config: Path, conf: dict[str, str], **submit: str) ->
 
 
 @pytest.mark.parametrize("mode", ["client", "cluster"])
-def test_pyarrow_on_the_nodes(cluster: Cluster, tables: dict[str, Table], tmp_path: Path, mode: str) -> None:
+def test_pyarrow_on_the_nodes(
+    cluster: Cluster,
+    tables: dict[str, Table],
+    tmp_path: Path,
+    ticket: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+) -> None:
+    """In cluster mode the worker reads the reports by the ticket that `airflow kerberos` renews."""
     python = str(paths.env_python(paths.DEFAULT_SPARK))
     conf = {"spark.pyspark.python": python, "spark.yarn.appMasterEnv.PYSPARK_PYTHON": python}
     submit = {"deploy_mode": mode, **keytab(cluster)}
     if mode == "cluster":
         submit["report_dir"] = reports(cluster)
+        monkeypatch.setenv("AIRFLOW__CORE__SECURITY", "kerberos")
+        ticket("etl")
     with applications(cluster, ("etl", "SUCCEEDED")):
         done = _compact(tables[f"arrow_{mode}"], tmp_path / "lakekeeper.yaml", conf, **submit)
     assert done["warnings"] == []
