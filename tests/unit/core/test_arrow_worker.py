@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark_jobs.adapters.spark.arrow import worker
+from spark_jobs.adapters.spark.arrow.figures import Figures
 from spark_jobs.adapters.spark.arrow.worker import Writing
 
 WRITING = Writing(pa.__version__, "SNAPPY")
@@ -160,6 +162,24 @@ def test_a_faulty_write_is_found_by_the_footer(monkeypatch: pytest.MonkeyPatch, 
     written, refused = _rewritten([_batch([_file(0), _file(10)])])
     assert written == {}
     assert refused == {0: why}
+
+
+def test_a_bound_that_is_nan_is_not_compared() -> None:
+    """As some writers note it. The other bound, and those of other files, still are."""
+    leaf = _read(_file(more=pa.array([1.5] * 10))).schema.column(3)
+
+    def chunk(low: float, high: float) -> Any:
+        known = SimpleNamespace(
+            has_null_count=True, null_count=0, has_min_max=True, min_raw=low, max_raw=high
+        )
+        return SimpleNamespace(path_in_schema="more", num_values=10, statistics=known)
+
+    before, after, other = Figures(), Figures(), Figures()
+    before._add_chunk(leaf, chunk(1.0, float("nan")))
+    after._add_chunk(leaf, chunk(1.0, 5.5))
+    other._add_chunk(leaf, chunk(2.0, 5.5))
+    assert before.difference(after) is None
+    assert before.difference(other) == "column 'more' has other minimum: 2.0 instead of 1.0"
 
 
 def test_files_of_nulls_do_not_hide_the_bounds_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

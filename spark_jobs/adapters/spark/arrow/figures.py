@@ -75,6 +75,8 @@ def _chunk_figures(leaf: Any, chunk: Any) -> list[Any]:
 
 def _number(leaf: Any, value: Any) -> Any:
     """Return a bound as its type is ordered: decimals in bytes are signed, some integers unsigned."""
+    if value != value:  # Some writers note NaN, which is in no order; then the bound is not known.
+        return None
     kind = str(leaf.logical_type)
     if kind.startswith("Decimal") and isinstance(value, bytes):
         return int.from_bytes(value, "big", signed=True)
