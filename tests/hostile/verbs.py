@@ -48,7 +48,7 @@ def on_tables(place: Place) -> Iterator[Call]:
     yield "compact", [*parts, *few, *place.report("limited")]
     put_text_into_open_units(place.data, VARIABLES[0])
     yield "analyze", [*parts, "--strategy", "minor", *place.report("deferred")]
-    yield "compact", [*everything, "--run-id", "first", *place.report("first")]
+    yield "compact", [*everything, "--run-id", "first", "--engine", "arrow", *place.report("first")]
     yield "check", [*everything, "--read-data", *place.report("check")]
     yield "history", [*everything, "--units", "--snapshots", *place.report("history")]
     with _new_data(place.data / "textfile"):
