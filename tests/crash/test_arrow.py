@@ -67,7 +67,9 @@ def _engines(report: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def test_arrow_writes_all_units_in_one_job_under_the_names_that_spark_gives(writes: Writes) -> None:
     sim = days(12)
-    assert _engines(_compact(sim)) == [("compacted", "arrow")] * 12
+    report = _compact(sim)
+    assert _engines(report) == [("compacted", "arrow")] * 12
+    assert report["pyarrow"] == "model"
     assert (writes.arrow, writes.jointly, writes.alone) == ([12], [], 0)
     live = [path for path, _, _ in sim.tree.walk(ROOT) if "/part-" in path and ".lakekeeper" not in path]
     assert len(live) == 12

@@ -34,6 +34,7 @@ _NOT_ROLLED_BACK = tuple(
 _OPTIONAL = (
     *("partition_types", "held_bytes", "held_runs", "held_since", "history", "snapshots", "findings", "left"),
     *("small_file_writers", "files_per_day", "listed_units", "options", "snapshot_before", "snapshot_after"),
+    "pyarrow",
 )
 #: Fields of a unit that are left out where they are None.
 _OPTIONAL_OF_UNIT = (
@@ -138,6 +139,7 @@ class TableReport:
             docs/wire.md.
         options: those by which a plan was made; a compaction of this plan takes them.
         snapshot_before, snapshot_after: of a table that its own format has compacted, the commits before and after.
+        pyarrow: its version on all executors, if Arrow has written units.
         left: what the table has of ours: hidden directories by their URIs, and its properties by their names.
     """
 
@@ -168,6 +170,7 @@ class TableReport:
     options: Mapping[str, Any] | None = None
     snapshot_before: str | None = None
     snapshot_after: str | None = None
+    pyarrow: str | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.

@@ -111,7 +111,6 @@ class JointWriter:
     def _write(self, drafts: Sequence[UnitDraft], staging: str) -> JointFiles:
         requests, rewriter = [self._request(each) for each in drafts], self._services.rewriter
         if drafts[0].inspection.by_arrow:
-            log.info("they are written by pyarrow %s", rewriter.arrow().version)
             return rewriter.write_by_arrow(requests, staging)
         return JointFiles(rewriter.write_jointly(requests, staging))
 

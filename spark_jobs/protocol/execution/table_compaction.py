@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core.messages.outcomes import UNDONE, TableOutcome, UnitOutcome
+from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
@@ -180,10 +181,12 @@ class TableCompaction:
         """Return the plan's report, completed with the results of the units."""
         codecs = Counter(result.codec for result in results if result.codec)
         texts = [text for result in results for text in result.warnings]
+        by_arrow = any(result.report.engine == ARROW for result in results)
         report = replace(
             start.plan.report(),
             run_id=start.run_id,
             codec=codecs.most_common(1)[0][0] if codecs else None,
+            pyarrow=self._services.rewriter.arrow().version if by_arrow else None,
             **start.held.plus(held_by(runs.values())).report(),
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
