@@ -81,6 +81,11 @@ class TablePlan:
     def flagged(self) -> list[UnitPlan]:
         return [unit for unit in self.units if unit.flagged]
 
+    @cached_property
+    def flagged_files(self) -> int:
+        """Return the number of files of all flagged units that were listed. Each unit of a table may ask for it."""
+        return sum(unit.amount.files for unit in self.flagged if unit.amount)
+
     @property
     def by_values(self) -> bool:
         """Tell whether the options ask for a comparison of all values, in place of the figures in footers."""

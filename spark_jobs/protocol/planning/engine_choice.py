@@ -31,7 +31,7 @@ def _obstacle(table: TablePlan, inspection: Inspection) -> str | None:
         return "Arrow writes Parquet files only"
     if len(inspection.groups) > 1 or inspection.copied:
         return "its files are written in several parts"
-    if table.options.engine == AUTO and _small_files(table) < _WORTHWHILE:
+    if table.options.engine == AUTO and table.flagged_files < _WORTHWHILE:
         return f"the table has fewer than {_WORTHWHILE} files to rewrite"
     return _obstacle_of(table, inspection.groups[0])
 
@@ -46,7 +46,3 @@ def _obstacle_of(table: TablePlan, group: FileGroup) -> str | None:
     target_files = group.target_files(table.options.thresholds())
     options = writer_options(group.profile, table.file_format, table.facts.properties, target_files)
     return arrow.obstacle(group.profile, options)
-
-
-def _small_files(table: TablePlan) -> int:
-    return sum(unit.amount.files for unit in table.flagged if unit.amount)
