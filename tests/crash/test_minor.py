@@ -255,7 +255,8 @@ def test_what_has_one_file_of_each_schema_beside_large_ones_is_not_written_again
         assert _flat(run(sim.client(), "analyze", "--table", FLAT, *planning))["outcome"] == "healthy"
 
 
-def test_empty_files_go_away_beside_large_ones_that_keep_their_bytes() -> None:
+@pytest.mark.parametrize("engine", ["spark", "arrow", "auto"])
+def test_empty_files_go_away_beside_large_ones_that_keep_their_bytes(engine: str) -> None:
     sim = SimulatedCluster()
     writers.create_table(sim, "sales.empty", f"{WAREHOUSE}/empty")
     live = f"{WAREHOUSE}/empty"
@@ -263,8 +264,8 @@ def test_empty_files_go_away_beside_large_ones_that_keep_their_bytes() -> None:
     (large,) = [(name, inode.content) for name, inode in sim.tree.files(live)]
     for number in range(3):
         sim.client().cluster.fs.create(f"{live}/part-{number}", b"")
-    report = run(sim.client(), "compact", "--table", "sales.empty", "--target-file-size", TARGET)
-    unit = _flat(report)
+    words = ("--table", "sales.empty", "--target-file-size", TARGET, "--engine", engine)
+    unit = _flat(run(sim.client(), "compact", *words))
     assert (unit["outcome"], unit["strategy"]) == ("compacted", "minor")
     assert [(name, inode.content) for name, inode in sim.tree.files(live)] == [large]
     assert (unit["files"], unit["files_after"], unit["target_files"]) == (4, 1, 1)

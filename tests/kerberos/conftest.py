@@ -62,7 +62,7 @@ TABLES = {
     "edge_client.on_client": 1,
     "edge_cluster.on_cluster": 1,
     "default.arrow_client": 1,
-    "nightly.arrow_cluster": 1,
+    "default.arrow_cluster": 1,
     "default.arrow_without": 1,
 }
 

@@ -18,8 +18,11 @@ _WORTHWHILE = 1_000
 
 
 def with_engine(table: TablePlan, inspection: Inspection) -> Inspection:
-    """Return the inspection with Arrow as the engine, or with the reason why it is not."""
-    if table.options.engine == SPARK:
+    """Return the inspection with Arrow as the engine, or with the reason why it is not.
+
+    It is returned as it is where no file is written: only files without rows go away.
+    """
+    if table.options.engine == SPARK or not inspection.groups:
         return inspection
     obstacle = _obstacle(table, inspection)
     return replace(inspection, not_arrow=obstacle) if obstacle else inspection.written_by(Engine.ARROW)

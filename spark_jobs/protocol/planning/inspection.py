@@ -84,8 +84,8 @@ class Inspection:
 
     @property
     def by_arrow(self) -> bool:
-        """Tell whether Arrow writes it."""
-        return self.groups[0].encoding.engine is Engine.ARROW
+        """Tell whether Arrow writes it. Where all files with rows stay as they are, there is nothing to write."""
+        return any(group.encoding.engine is Engine.ARROW for group in self.groups)
 
     def written_by(self, engine: Engine) -> Inspection:
         """Return the inspection with another engine for its groups. Arrow's encodings also have Spark's settings."""
