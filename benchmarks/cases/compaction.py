@@ -14,9 +14,8 @@ from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
 from benchmarks.places.tables import Tables, facts, require_compacted
 from benchmarks.workspace import Submitter
+from spark_jobs.protocol.planning.footer_inspection import AS_ANALYSED
 
-#: What the log of a compaction says if it uses the footers that an analysis has kept.
-KEPT = "are those of the analysis"
 #: The steps for a table of many files, whose footers an analysis keeps.
 MANY = (OURS, ANALYSED, LAKEKEEPER, BARE)
 #: The option of the steps of Arrow.
@@ -84,7 +83,7 @@ def analyse_and_compact(
     analysis, report = contenders.ours(submit, f"{label}-analysis", "analyze", tables)
     reports.require(report, label, "done")
     measured, figures = compact(submit, label, tables, *options)
-    if KEPT not in (submit.logs / f"{label}.log").read_text():
+    if AS_ANALYSED not in (submit.logs / f"{label}.log").read_text():
         raise RunFailed(f"{label}: the compaction has read the footers of all files")
     return measured, {**figures, "seconds_of_the_analysis": analysis.wall}
 

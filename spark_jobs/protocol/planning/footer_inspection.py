@@ -29,6 +29,9 @@ from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
 
+#: What the log says of the footers of a unit that are not read again.
+AS_ANALYSED = "are as the analysis read them"
+
 
 def inspect(
     services: Services, table: TablePlan, location: str, files: FileListing, store: FooterStore | None = None
@@ -138,7 +141,7 @@ def _by_kept_footers(
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None
-    log.info("%s: the footers of %d files are as the analysis read them", location, len(due.files))
+    log.info("%s: the footers of %d files %s", location, len(due.files), AS_ANALYSED)
     return replace(inspection, by_kept_footers=True)
 
 
