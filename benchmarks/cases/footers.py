@@ -19,6 +19,7 @@ BY_DRIVER, BY_EXECUTORS = "footers by the driver", "footers by two executors"
 MASTERS = {BY_DRIVER: "local[*]", BY_EXECUTORS: "local-cluster[2,1,1024]"}
 #: What the driver takes, in processor seconds; and the tasks of the job.
 LISTING, FOOTERS, TASKS = "listing, processor seconds", "footers, processor seconds", "tasks"
+AGAIN = "footers once more, processor seconds"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Footers:
         found = json.loads(file.read_text())
         if found["files"] != unit.files:
             raise RunFailed(f"{label}: {found['files']} footers of {unit.files} files")
-        return measured, {LISTING: found["listing"], FOOTERS: found["footers"], TASKS: found["tasks"]}
+        times = {LISTING: found["listing"], FOOTERS: found["footers"], AGAIN: found["footers_again"]}
+        return measured, {**times, TASKS: found["tasks"]}
 
 
 @contextmanager
@@ -57,7 +59,7 @@ CASES = (
         "footers-65000",
         "Footers of 65,000 files, local disk",
         "The figures are of the driver alone, its JVM and its Python: what it takes to list the files, and then for"
-        " their footers.",
+        " their footers, twice: the first query of a session is slower than any other.",
         tuple(MASTERS),
         _opened,
         disk_gb=8,

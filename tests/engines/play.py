@@ -1,4 +1,4 @@
-"""The tables are written, read, compacted, read, rolled back, read, compacted in part, and read."""
+"""The tables are written, read, compacted, read, rolled back, read, compacted by Arrow and in part, and read."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: All tables by their names.
 TABLES = {**hive_tables.TABLES, **spark_files.TABLES, **python_files.TABLES}
 BEFORE, COMPACTED, RESTORED, IN_PART = "before", "compacted", "rolled back", "compacted in part"
+#: Of Parquet tables only.
+BY_ARROW = "compacted by Arrow"
 #: Large files are copied, and small ones rewritten, however few they are.
 _IN_PART = ("--strategy", "auto", "--min-small-files", "1", "--min-files-per-gb", "0", "--target-file-size")
 #: The warning that ORC's writer has NaN as the bounds of a stripe.
@@ -43,10 +45,10 @@ class Played:
     reports: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     files: dict[str, dict[str, dict[str, tuple[int, int]]]] = field(default_factory=dict)
 
-    @property
-    def phases(self) -> list[str]:
-        """The phases after the first one."""
-        return [phase for phase in self.answers if phase != BEFORE]
+    def phases(self, table: str) -> list[str]:
+        """Return the phases after the first one in which a table was read."""
+        later = [phase for phase in self.answers if phase != BEFORE]
+        return [phase for phase in later if phase != BY_ARROW or table in self.reports[BY_ARROW]]
 
     def readers(self, engine: str, table: str) -> list[str]:
         """Return what has read a table for an engine: itself, or each of the readers of files."""
@@ -63,7 +65,7 @@ class Played:
         """Return how the answers of a reader differ from those before; none if all are as they must be."""
         before = self.answers[BEFORE][reader, table]
         found = []
-        for phase in self.phases:
+        for phase in self.phases(table):
             warned = self.warns_of_nan(table)
             now = self.answers[phase].get((reader, table), {})
             found += [f"{phase}: {text}" for text in _differences(reader, phase, before, now, warned)]
@@ -122,9 +124,9 @@ class Play:
     """Writes the tables, and goes through the phases.
 
     Arguments:
-        thorough: there is a compaction in part too, and each condition is asked in each phase. Otherwise, conditions
-            are asked where files have statistics by which an engine skips rows, and not after a rollback, whose files
-            are the same ones: `Played.files`.
+        thorough: there are a compaction by Arrow and one in part too, and each condition is asked in each phase.
+            Otherwise, conditions are asked where files have statistics by which an engine skips rows, and not after a
+            rollback, whose files are the same ones: `Played.files`.
     """
 
     def __init__(
@@ -157,9 +159,23 @@ class Play:
         played.reports[RESTORED] = self._job("rollback", compacted)
         self._read(played, RESTORED, readers, asked)
         if self._thorough:
+            self._play_by_arrow(played, readers, asked, compacted)
             played.reports[IN_PART] = self._in_part(compacted)
             self._read(played, IN_PART, readers, asked)
         return played
+
+    def _play_by_arrow(
+        self,
+        played: Played,
+        readers: Mapping[str, Reader],
+        asked: Callable[[str, Table], bool],
+        compacted: Sequence[Table],
+    ) -> None:
+        """Compact the tables of Parquet files by Arrow, read them, and roll them back."""
+        tables = [table for table in compacted if table.stored == "PARQUET"]
+        played.reports[BY_ARROW] = self._job("compact", tables, "--engine", "arrow")
+        self._read(played, BY_ARROW, readers, lambda engine, table: table in tables and asked(engine, table))
+        self._job("rollback", tables)
 
     def _in_part(self, tables: Sequence[Table]) -> dict[str, dict[str, Any]]:
         """Each table by a job of its own: the size of its largest file is the target."""

@@ -21,10 +21,11 @@ PAGE = paths.ROOT / "docs/safety/read-by-engines.md"
 _HEAD = """\
 # Read by other engines
 
-Tables that were read by other engines before a compaction, after it, after its rollback, and after a compaction in
-part: by `SELECT *`, and by one condition for each column of a primitive type. By a condition, an engine skips what the
-statistics, indexes and Bloom filters of the files exclude. `make test-all` does this (`tests/engines`), and
-`python -m tests.engines.shown` writes this page from what it has left.
+Tables that were read by other engines before a compaction, after it, after its rollback, after a compaction by
+[Arrow](../arrow-engine.md) if their files are Parquet, and after a compaction in part: by `SELECT *`, and by one
+condition for each column of a primitive type. By a condition, an engine skips what the statistics, indexes and Bloom
+filters of the files exclude. `make test-all` does this (`tests/engines`), and `python -m tests.engines.shown` writes
+this page from what it has left.
 
 - **same**: each answer had the same rows in each phase.
 - A code: the table is refused, and no file of it was changed.
@@ -68,7 +69,7 @@ def _rows(played: Played, engine: str, name: str) -> Iterable[dict[str, Any]]:
             "format": table.stored,
             "what": table.shown,
             "fate": played.fate(name, COMPACTED),
-            "phases": played.phases,
+            "phases": played.phases(name),
             "questions": len(answers),
             "rows": sum(answer.size for answer in answers.values()),
             "failed": sorted(played.failures(reader, name)),

@@ -1,4 +1,4 @@
-"""Other engines read the same rows before and after a compaction, after its rollback, and after one in part.
+"""Other engines read the same rows before and after a compaction, after its rollback, by Arrow, and after one in part.
 
 Each engine is asked for all rows, and for those of one condition on each column of a primitive type: by a condition,
 engines skip what the statistics, indexes and Bloom filters of the files exclude. A table is compacted, or refused with
@@ -19,7 +19,7 @@ from demo.services import environments
 from demo.services.metastore import Metastore
 from tests.engines import jars, java_programs, shown
 from tests.engines.hive import HiveServer, patched
-from tests.engines.play import BEFORE, IN_PART, RESTORED, TABLES, Play, Played, running
+from tests.engines.play import BEFORE, BY_ARROW, IN_PART, RESTORED, TABLES, Play, Played, running
 from tests.engines.readers import FILES, HIVE_3, HIVE_4, TRINO
 from tests.engines.tables import SPARK_4, Table
 
@@ -68,6 +68,9 @@ BY_POSITION = {(HIVE_4, "s_orc_by_name"), (TRINO, "s_orc_by_name")}
 #: Of a compaction in part, tables with nothing to do: three files of one size in each partition.
 OF_ONE_SIZE = ("h_keys",)
 
+#: Parquet tables that Spark writes, although Arrow was to.
+NOT_BY_ARROW: frozenset[str] = frozenset()
+
 ENGINES = (HIVE_3, HIVE_4, TRINO, FILES)
 #: What the readers of files know.
 _OF_FILES = ("PARQUET", "ORC", "AVRO")
@@ -92,6 +95,9 @@ CASES = [
 ]
 NAMES = [pytest.param(name, id=name, marks=_marks(table.default)) for name, table in TABLES.items()]
 _NOT_WHOLE = {*REFUSED, *REFUSED_IN_PART}
+PARQUET_NAMES = [
+    name for name, table in TABLES.items() if table.stored == "PARQUET" and name not in _NOT_WHOLE
+]
 IN_PART_NAMES = [name for name, table in TABLES.items() if table.has_statistics and name not in _NOT_WHOLE]
 
 
@@ -182,6 +188,14 @@ def test_a_table_is_compacted_or_refused(played: Played, written: Table, table: 
     assert played.fate(table) == expected, played.reports["compacted"][table]
     assert (files["compacted"] == files[BEFORE]) == (table in REFUSED)
     assert files[RESTORED] == files[BEFORE]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("table", PARQUET_NAMES)
+def test_arrow_writes_what_it_can_keep(played: Played, written: Table, table: str) -> None:
+    units = played.reports[BY_ARROW][table]["units"]
+    found = {unit.get("engine") or "spark" for unit in units if unit["outcome"] == "compacted"}
+    assert found == {"spark" if table in NOT_BY_ARROW else "arrow"}, units
 
 
 @pytest.mark.full
