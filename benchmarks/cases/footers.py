@@ -13,6 +13,7 @@ from benchmarks.datasets import DATASETS
 from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places.local import LocalPlace, LocalTables
 from benchmarks.workspace import PROGRAMS
+from demo.services import paths
 
 BY_DRIVER, BY_EXECUTORS = "footers by the driver", "footers by two executors"
 #: The executors are processes of their own, so that what the driver takes is its own.
@@ -40,7 +41,13 @@ class Footers:
         (unit,) = self.tables.units()
         location = (self.tables.seed / self.tables.names[0]).as_uri()
         measured = self.place.submit.run(
-            label, PROGRAMS / "footers.py", location, "--figures", file, conf={"spark.master": MASTERS[step]}
+            label,
+            PROGRAMS / "footers.py",
+            location,
+            "--figures",
+            file,
+            conf={"spark.master": MASTERS[step]},
+            environ={"PYTHONPATH": str(paths.ROOT)},
         )
         found = json.loads(file.read_text())
         if found["files"] != unit.files:

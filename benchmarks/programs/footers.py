@@ -38,6 +38,7 @@ def figures(spark: SparkSession, location: str) -> dict[str, Any]:
     The footers are read twice: the first query of a session compiles, and an analysis has others too.
     """
     make_calls_cheap(spark)
+    groups = _noted_groups(spark)
     calls = NameNodeCalls()
     fs, footers = HadoopFileSystem(spark, calls), ParquetFooters(spark, SparkTypes(spark), calls)
     times = [_processor_seconds(spark)]
@@ -53,7 +54,7 @@ def figures(spark: SparkSession, location: str) -> dict[str, Any]:
         "footers_again": round(times[3] - times[2], 2),
         "files": sum(len(footer.names) for footer in found),
         "rows": sum(footer.rows or 0 for footer in found),
-        "tasks": _most_tasks(spark),
+        "tasks": _most_tasks(spark, groups),
     }
 
 
@@ -69,12 +70,25 @@ def _processor_seconds(spark: SparkSession) -> float:
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _most_tasks(spark: SparkSession) -> int:
-    """Return the tasks of the largest stage so far."""
+def _noted_groups(spark: SparkSession) -> list[str]:
+    """Return a list that gets the name of each group of jobs."""
+    context, groups = spark.sparkContext, list[str]()
+    begin = context.setJobGroup
+
+    def noted(group: str, *more: Any, **options: Any) -> None:
+        groups.append(group)
+        begin(group, *more, **options)
+
+    context.setJobGroup = noted  # type: ignore[method-assign]
+    return groups
+
+
+def _most_tasks(spark: SparkSession, groups: list[str]) -> int:
+    """Return the tasks of the largest stage of some groups."""
     tracker = spark.sparkContext.statusTracker()
-    jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup()))
-    stages = filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds))
-    return max((stage.numTasks for stage in stages), default=0)
+    jobs = [tracker.getJobInfo(job) for group in groups for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    return max((stage.numTasks for stage in stages if stage), default=0)
 
 
 if __name__ == "__main__":

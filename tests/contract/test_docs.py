@@ -20,9 +20,12 @@ from tests.contract.doc_blocks import PAGES, ROOT, Block, blocks
 #: What blocks may run besides our own programs, and the first words of it that are known.
 KNOWN = {
     "airflow": ("providers list",),
-    "hdfs": ("dfs -ls", "dfs -cat", "dfs -mkdir", "dfs -mv", "dfs -rm", "dfs -test"),
+    "hdfs": ("dfs -ls", "dfs -cat", "dfs -mkdir", "dfs -mv", "dfs -rm", "dfs -put", "dfs -test"),
     "make": (),
     "pip": ("install",),
+    "pyarrow-env/bin/pip": ("install",),
+    "pyarrow-env/bin/venv-pack": ("-p",),
+    "python3.11": ("-m venv",),
     "spark-sql": ("-e",),
     "spark3-submit": ("--version",),
     "spark-submit": ("--version", "--py-files"),

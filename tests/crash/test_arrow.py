@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -88,7 +89,8 @@ def test_a_unit_that_lost_a_row_is_written_by_spark(writes: Writes, monkeypatch:
     report = _compact(sim)
     assert _engines(report) == [("compacted", "arrow"), ("compacted", None), ("compacted", "arrow")]
     assert report["units"][1]["engine_reason"] == "4 rows were read and 2 written"
-    assert report["warnings"] == ["ARROW_NOT_USED: 4 rows were read and 2 written"]
+    warning = 'ARROW_NOT_USED: 4 rows were read and 2 written (partition {"day": "001"})'
+    assert report["warnings"] == [warning]
     assert (writes.arrow, writes.alone) == ([3], 1)
     assert check(sim) == []
 
@@ -105,7 +107,7 @@ def test_units_that_workers_refuse_are_written_by_spark_together(
     monkeypatch.setattr(ModelRewriter, "write_by_arrow", refusing)
     report = _compact(sim)
     assert [unit.get("engine") for unit in report["units"]] == ["arrow", None, "arrow", None, "arrow"]
-    assert report["warnings"] == ["ARROW_NOT_USED: another schema"]
+    assert report["warnings"] == ['ARROW_NOT_USED: another schema (partition {"day": "001"} and 1 more)']
     assert (writes.jointly, writes.alone) == ([2], 0)
     assert check(sim) == []
 
@@ -125,7 +127,10 @@ def test_where_the_job_of_arrow_fails_spark_writes_all_units(
     assert check(sim) == []
 
 
-@pytest.mark.parametrize(("engine", "warnings"), [("arrow", ["ARROW_NOT_USED: no pyarrow"]), ("auto", [])])
+_LACK = 'ARROW_NOT_USED: no pyarrow (partition {"day": "000"} and 3 more)'
+
+
+@pytest.mark.parametrize(("engine", "warnings"), [("arrow", [_LACK]), ("auto", [])])
 def test_without_pyarrow_spark_writes_and_only_who_asked_for_arrow_is_told(
     writes: Writes, monkeypatch: pytest.MonkeyPatch, engine: str, warnings: list[str]
 ) -> None:
@@ -135,6 +140,24 @@ def test_without_pyarrow_spark_writes_and_only_who_asked_for_arrow_is_told(
     assert _engines(report) == [("compacted", None)] * 4
     assert report["warnings"] == warnings
     assert (writes.arrow, writes.jointly, writes.alone) == ([], [4], 0)
+
+
+def test_spark_begins_nothing_after_the_deadline_that_arrow_has_not_written(
+    writes: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sim, by_arrow = days(3), ModelRewriter.write_by_arrow
+
+    def slow(self: ModelRewriter, plans: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        written = by_arrow(self, plans, staging)
+        sim.millis += 3_600_000
+        return JointFiles(written.directories, {number: "another schema" for number in range(3)})
+
+    monkeypatch.setattr(ModelRewriter, "write_by_arrow", slow)
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=600)
+    report = _compact(sim, "--deadline", deadline.isoformat())
+    assert _engines(report) == [("deferred", None)] * 3
+    assert (writes.arrow, writes.jointly, writes.alone) == ([3], [], 0)
+    assert check(sim) == []
 
 
 def test_auto_leaves_a_few_files_to_spark(writes: Writes) -> None:

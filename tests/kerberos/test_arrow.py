@@ -47,7 +47,8 @@ def test_pyarrow_on_the_nodes(
         ticket("etl")
     with applications(cluster, ("etl", "SUCCEEDED")):
         done = _compact(tables[f"arrow_{mode}"], tmp_path / "lakekeeper.yaml", conf, **submit)
-    assert done["warnings"] == []
+    assert (done["warnings"], [unit["engine"] for unit in done["units"]]) == ([], ["arrow"])
+    assert done["pyarrow"]
 
 
 def test_without_a_python_on_the_nodes_spark_writes(

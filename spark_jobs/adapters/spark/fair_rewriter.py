@@ -69,7 +69,8 @@ class FairRewriter:
         return self._rewriter.differing(directory, copies)
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
-        return self._rewriter.same_rows(request, written)
+        with self._own_pool(), self._progress.shown():
+            return self._rewriter.same_rows(request, written)
 
     @contextmanager
     def _own_pool(self) -> Iterator[None]:

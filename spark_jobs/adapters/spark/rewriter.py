@@ -115,10 +115,7 @@ class Rewriter:
 
     def write_by_arrow(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
         """Write the files of each request into a directory of its own below `staging`. Raise LakekeeperError."""
-        try:
-            return self._arrow.write(requests, staging)
-        except Exception as error:
-            raise explained(error) from error
+        return self._arrow.write(requests, staging)
 
     def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
         """Copy files byte by byte into another directory, and return the copies by name. Raise LakekeeperError."""

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.footers import Profile
 
-#: The codecs that Arrow writes as Spark does: their names for pyarrow, and the levels of parquet-java.
+
+class Codec(NamedTuple):
+    """A codec: its name for pyarrow, parquet-java's level, and what Spark has before `.parquet` in names of files."""
+
+    name: str
+    level: int | None = None
+    ending: str = ""
+
+
+#: The codecs that Arrow writes as Spark does.
 CODECS = {
-    "none": ("NONE", None),
-    "uncompressed": ("NONE", None),
-    "snappy": ("SNAPPY", None),
-    "gzip": ("GZIP", 6),
-    "zstd": ("ZSTD", 3),
+    "none": Codec("NONE"),
+    "uncompressed": Codec("NONE"),
+    "snappy": Codec("SNAPPY", None, ".snappy"),
+    "gzip": Codec("GZIP", 6, ".gz"),
+    "zstd": Codec("ZSTD", 3, ".zstd"),
 }
-_ENDINGS = {"none": "", "uncompressed": "", "snappy": ".snappy", "gzip": ".gz", "zstd": ".zstd"}
 #: The first and the last major version of pyarrow that the jobs know. Those before cannot write decimals as integers.
 VERSIONS = (18, 26)
 #: The largest file: it is in memory whole, in the JVM of an executor and in its Python.
@@ -70,7 +79,7 @@ def lack_of(versions: Sequence[str]) -> str | None:
 def file_name(name: str, codec: str) -> str:
     """Return the name of a file that was written as text, as Spark names Parquet files of this codec."""
     stem = name.removesuffix(".txt")
-    return name if stem == name else f"{stem}{_ENDINGS[codec]}.parquet"
+    return name if stem == name else f"{stem}{CODECS[codec].ending}.parquet"
 
 
 def _other_type(leaves: Mapping[str, str]) -> str | None:

@@ -25,10 +25,11 @@ class WarningCode(Explained):
         "None, if the codec that the warning names is the right one; else declare it on the table.",
     )
     ARROW_NOT_USED = (
-        "With `engine: arrow`: Spark has written units that Arrow was to write. The executors have no pyarrow, not the"
-        " same one, or none of the versions that the jobs know; or Arrow has refused the files, or failed. The rows are"
-        " the same.",
-        "The warning says why. See `arrow-engine.md` for what Arrow needs; with `engine: auto` there is no warning.",
+        "With `engine: arrow`: Spark has written units that Arrow was to write. The driver or the executors have no"
+        " pyarrow, not the same one, or none of the versions that the jobs know; or Arrow has refused the files, or"
+        " failed. The rows are the same.",
+        "The warning says why for the first of them, and the report for each (`engine_reason`). See `arrow-engine.md`"
+        " for what Arrow needs; with `engine: auto` there is no warning.",
     )
     METADATA_NOT_KEPT = (
         "The footers of Parquet or ORC files have keys of their writer, such as `parquet.avro.schema`,"

@@ -49,13 +49,15 @@ class RewriteOptions(LimitOptions):
     engine: str = _choice(
         SPARK,
         (SPARK, ARROW, AUTO),
-        "what writes Parquet files: Spark, or pyarrow in Python workers of the executors; auto: pyarrow if it is there",
+        "what writes Parquet files: Spark, or pyarrow in Python workers of the executors; auto: pyarrow if it is there,"
+        " for at least 1,000 files",
         flag="--engine",
         verbs=(COMPACT, PLAN),
         layers=CARRIED_BY_PLAN,
         level=Level.TUNING,
-        note="Arrow takes about half of Spark's processor time for small files. It needs pyarrow on every executor (see"
-        " arrow-engine.md). What it would not write as it was is left to Spark.",
+        note="Arrow takes about half of Spark's processor time for small files. It needs pyarrow on the driver and on"
+        " every executor (see arrow-engine.md). What it would not write as it was is left to Spark, timestamps of 96"
+        " bits among it, which are Spark's default.",
     )
     analyze_after_compaction: bool = _switch(
         "compute the metastore's statistics after a compaction",

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from spark_jobs.core.formats.registry import FORMATS, has_footer
+from spark_jobs.core.formats.registry import FORMATS, PARQUET, has_footer
 from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.options.rewriting import HASH
+from spark_jobs.core.options.rewriting import HASH, SPARK
 from spark_jobs.core.options.selection import PartitionSpec, text_of
 from spark_jobs.core.planning.survey import SurveyedUnit
 from spark_jobs.core.planning.task_plan import TaskPlan, plan_tasks
@@ -97,6 +97,11 @@ class TablePlan:
         if self.canary:  # guard: canaries_hashed
             return True
         return self.by_values
+
+    @property
+    def may_use_arrow(self) -> bool:
+        """Tell whether Arrow may write units of the table."""
+        return self.options.engine != SPARK and self.file_format == PARQUET
 
     @property
     def writes_jointly(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.messages.outcomes import UnitOutcome
-from spark_jobs.core.options.rewriting import SPARK
+from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.decisions import Decision, Defer, YieldToWriter
 from spark_jobs.core.planning.ordering import waves
 from spark_jobs.core.planning.plan import TablePlan
@@ -63,9 +63,11 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             lambda number: self.entered.path(layout.staging_directory(stamp, number)),
         )
         self._table = table
-        self._jointly = table.writes_jointly or table.options.engine != SPARK
+        self._jointly = table.writes_jointly or table.may_use_arrow
         self._target_bytes = table.options.thresholds().target
-        self._wave = WaveWriter(self._writer, joint, self._jointly, table.options.engine)
+        self._wave = WaveWriter(
+            self._writer, joint, jointly=table.writes_jointly, by_arrow=table.may_use_arrow
+        )
 
     @property
     def _executor(self) -> ForwardSwap:
@@ -176,6 +178,8 @@ def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
     report = compacted_report(item.swap, health, item.seconds, result.moved_files)
     if item.strategy is not None:
         report = replace(report, strategy=item.strategy[0], strategy_reason=item.strategy[1])
-    engine, why = item.engine
-    report = replace(report, engine=engine, engine_reason=why)
-    return UnitResult(unit.key, report, journal.COMMITTED, body, item.codec, item.warnings)
+    by = item.written_by
+    report = replace(report, engine=ARROW if by.arrow else None, engine_reason=by.why_not)
+    return UnitResult(
+        unit.key, report, journal.COMMITTED, body, item.codec, item.warnings, instead_of_arrow=by.instead
+    )

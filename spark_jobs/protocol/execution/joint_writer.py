@@ -86,7 +86,8 @@ class JointWriter:
     def write(self, drafts: Sequence[UnitDraft]) -> list[StagedUnit | Exception]:
         """Write units of one kind. Return each one with its files, or why it must be written by itself."""
         started = self._services.clock.monotonic()
-        log.info("writing %d units in one job", len(drafts))
+        engine = "Arrow" if drafts[0].inspection.by_arrow else "Spark"
+        log.info("writing %d units in one job by %s", len(drafts), engine)
         try:
             staging = self._create()
             # The new files inherit from this directory. It is closed to other accounts, like a unit's.
@@ -167,22 +168,25 @@ class JointWriter:
         try:
             warnings = verification.check_written(group.profile, footers)  # guard: joint_unit_compared
             if draft.inspection.by_arrow:
-                self._check_by_arrow(draft, directory, files, footers)
+                verification.check_same_footers(group.profile, footers)
         except Exception as error:
             return error
         written = WrittenGroup(group, RewriteResult(group.profile.rows or 0, warnings))
         named = _named(files, group.profile.codec) if draft.inspection.by_arrow else files
         return StagedUnit(directory, files, named, written, seconds)
 
-    def _check_by_arrow(
-        self, draft: UnitDraft, directory: str, files: FileListing, footers: Sequence[Footer]
-    ) -> None:
-        """Raise VerificationFailed if files of Arrow differ from the originals; Spark compares values on request."""
-        verification.check_same_footers(draft.inspection.groups[0].profile, footers)
+    def compare_rows(self, draft: UnitDraft, staged: StagedUnit) -> None:
+        """Compare all values of a unit that Arrow has written, as Spark reads them, if the options ask for it.
+
+        Raises:
+            VerificationFailed: they differ, or Spark cannot read them.
+        """
         if not self._table.hashed:
             return
-        paths = [f"{directory}/{file.name}" for file in files.data]
-        if self._services.rewriter.same_rows(self._request(draft), paths) is not True:  # guard: arrow_hashed
+        paths = [f"{staged.directory}/{file.name}" for file in staged.files.data]
+        with self._services.phases.during("verify"):
+            same = self._services.rewriter.same_rows(self._request(draft), paths)
+        if same is not True:  # guard: arrow_hashed
             raise VerificationFailed("what Arrow has written is not what Spark reads of the originals")
 
     def discard(self) -> None:

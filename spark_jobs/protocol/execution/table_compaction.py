@@ -28,6 +28,7 @@ from spark_jobs.protocol.execution.unit_results import (
     UnitResult,
     compacted_report,
     describe_restored,
+    not_by_arrow,
     unique,
     unit_values,
     with_units,
@@ -181,6 +182,7 @@ class TableCompaction:
         """Return the plan's report, completed with the results of the units."""
         codecs = Counter(result.codec for result in results if result.codec)
         texts = [text for result in results for text in result.warnings]
+        texts += not_by_arrow(results) if self._options.engine == ARROW else []
         by_arrow = any(result.report.engine == ARROW for result in results)
         report = replace(
             start.plan.report(),

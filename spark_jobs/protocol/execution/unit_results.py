@@ -20,6 +20,8 @@ from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.messages.remedies import originals, verbs
 from spark_jobs.core.messages.remedies.accounts import with_quota_command
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.options.selection import text_of
 from spark_jobs.core.planning.decisions import Decision, Fail, Irreducible, Refuse, YieldToWriter, on_wire
 from spark_jobs.core.records import journal
 from spark_jobs.core.records.journal import UnitState
@@ -45,6 +47,7 @@ class UnitResult:
         outcome_unknown: a call failed, and the server may still execute it.
         refusal: why the unit was refused; None if it was not.
         freed, trashed: the bytes of originals that were deleted, or moved to the trash.
+        instead_of_arrow: Spark has written it, although Arrow was to; the report says why.
     """
 
     unit_key: str
@@ -57,6 +60,21 @@ class UnitResult:
     refusal: Refusal | None = None
     freed: int = 0
     trashed: int = 0
+    instead_of_arrow: bool = False
+
+
+def not_by_arrow(results: Sequence[UnitResult]) -> list[str]:
+    """Return the warning that Spark has written units instead of Arrow; none if it has not.
+
+    There is one for all of them, because the report has the reason of each.
+    """
+    instead = [result.report for result in results if result.instead_of_arrow]
+    if not instead:
+        return []
+    first, *others = instead
+    more = f" and {len(others)} more" if others else ""
+    place = f" (partition {text_of(first.unit)}{more})" if first.unit else ""
+    return [WarningCode.ARROW_NOT_USED.text(f"{first.engine_reason}{place}")]
 
 
 def uncompacted(

@@ -16,7 +16,6 @@ from spark_jobs.core.messages.errors import (
     WrongStatistics,
 )
 from spark_jobs.core.messages.refusals import RefusalCode
-from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.decisions import Decision, Defer, Irreducible, on_wire
 from spark_jobs.core.planning.plan import TablePlan
 from spark_jobs.core.planning.unit_plan import UnitPlan
@@ -104,7 +103,7 @@ class UnitWriter:
         seconds = self._services.clock.monotonic() - started
         draft = UnitDraft(plan, before, inspection, attributes, new, tuple(warnings), seconds)
         lack = self._services.rewriter.arrow().lack if inspection.by_arrow else None
-        return draft.by_spark(lack, self._table.options.engine) if lack else draft
+        return draft.by_spark(lack) if lack else draft
 
     def late(self) -> Defer | None:
         """Return the deferral of any unit if the deadline has passed; None if it has not."""
@@ -237,7 +236,7 @@ class UnitWriter:
             seconds,
             (*texts, *warnings),
             self._table.strategy_of(draft.plan.inputs) if draft.plan.inputs else None,
-            (ARROW if draft.inspection.by_arrow else None, draft.inspection.not_arrow),
+            draft.written_by,
         )
 
     def _copy_flags(self, before: FileListing, new: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.messages.errors import VerificationFailed
-from spark_jobs.core.messages.warning_codes import WarningCode
-from spark_jobs.core.options.rewriting import ARROW
 from spark_jobs.core.planning.unit_plan import UnitPlan
 from spark_jobs.core.records.swap import Swap
 from spark_jobs.core.values.model import FileListing
@@ -26,6 +25,7 @@ class UnitDraft:
         before: its files, which are inspected (`inspection`).
         new: the URI of its new directory, which is empty, and closed to other accounts.
         seconds: the time that this took.
+        instead_of_arrow: Spark writes it, although Arrow was to.
     """
 
     plan: UnitPlan
@@ -35,17 +35,35 @@ class UnitDraft:
     new: str
     warnings: tuple[str, ...]
     seconds: float
+    instead_of_arrow: bool = False
 
-    def by_spark(self, why: str, option: str) -> UnitDraft:
-        """Return the draft with Spark as its engine, and with a warning if the option asks for Arrow by its name.
-
-        Args:
-            why: why Arrow does not write it.
-            option: the option `engine`.
-        """
+    def by_spark(self, why: str) -> UnitDraft:
+        """Return the draft with Spark as its engine. `why` says why Arrow does not write it."""
         inspection = replace(self.inspection.written_by(Engine.SPARK), not_arrow=why)
-        warnings = (WarningCode.ARROW_NOT_USED.text(why),) if option == ARROW else ()
-        return replace(self, inspection=inspection, warnings=(*self.warnings, *warnings))
+        return replace(self, inspection=inspection, instead_of_arrow=True)
+
+    @property
+    def written_by(self) -> WrittenBy:
+        """Return what writes it."""
+        inspection = self.inspection
+        return WrittenBy(inspection.by_arrow, inspection.not_arrow, self.instead_of_arrow)
+
+
+class WrittenBy(NamedTuple):
+    """What has written a unit, where the options ask for Arrow.
+
+    Attributes:
+        arrow: Arrow has.
+        why_not: why it has not.
+        instead: Spark has, although the plan was that Arrow does.
+    """
+
+    arrow: bool = False
+    why_not: str | None = None
+    instead: bool = False
+
+
+BY_SPARK = WrittenBy()
 
 
 @dataclass(frozen=True)
@@ -53,8 +71,7 @@ class WrittenUnit:
     """A unit that is written and verified, and not yet swapped.
 
     `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
-    a joint write it is the unit's share, by its bytes. `strategy` is what was done with large files, and why. `engine`
-    is `arrow` if Arrow has written it, and why not if it was to.
+    a joint write it is the unit's share, by its bytes. `strategy` is what was done with large files, and why.
     """
 
     plan: UnitPlan
@@ -64,7 +81,7 @@ class WrittenUnit:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     strategy: tuple[str, str | None] | None = None
-    engine: tuple[str | None, str | None] = (None, None)
+    written_by: WrittenBy = BY_SPARK
 
     def check_files(self, entries: Sequence[Status]) -> None:
         """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""

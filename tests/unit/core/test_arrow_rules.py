@@ -135,7 +135,6 @@ class _Table:
     """A table plan, as far as the choice of the engine asks it."""
 
     file_format = "parquet"
-    flagged = ()
 
     def __init__(self, **options: Any) -> None:
         known = {"engine": "arrow", "sort_columns": (), "thresholds": lambda: Thresholds(1 << 20, 1 << 18)}

@@ -14,7 +14,7 @@ from spark_jobs.adapters.spark.arrow import worker
 from spark_jobs.adapters.spark.arrow.figures import Figures
 from spark_jobs.adapters.spark.arrow.worker import Writing
 
-WRITING = Writing(pa.__version__, "SNAPPY")
+WRITING = Writing(pa.__version__, "SNAPPY", None, b"ARROW:schema")
 METADATA = {"org.apache.spark.version": "3.5.9", "other": "é"}
 
 
@@ -82,12 +82,13 @@ def test_the_new_file_has_the_rows_the_schema_and_the_metadata() -> None:
     assert file.metadata.row_group(0).column(0).has_offset_index
 
 
+@pytest.mark.parametrize(("bytes_at_once", "rows_at_once"), [(1, 1 << 16), (64 << 20, 3)])
 def test_the_order_of_the_rows_is_that_of_the_files_over_batches_and_row_groups(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, bytes_at_once: int, rows_at_once: int
 ) -> None:
-    monkeypatch.setattr(worker, "_ROW_GROUP", 1)
-    monkeypatch.setattr(worker, "_READ_AT_ONCE", 1)
-    monkeypatch.setattr(worker, "_PART_ROWS", 3)
+    monkeypatch.setattr(worker, "_ROW_GROUP_FILE_BYTES", 1)
+    monkeypatch.setattr(worker, "_BYTES_AT_ONCE", bytes_at_once)
+    monkeypatch.setattr(worker, "_ROWS_AT_ONCE", rows_at_once)
     files = [_file(first) for first in (30, 0, 20)]
     batches = [_batch([file], count=3) for file in files]
     written, refused = _rewritten(batches)
@@ -97,7 +98,7 @@ def test_the_order_of_the_rows_is_that_of_the_files_over_batches_and_row_groups(
 
 
 def test_a_file_is_cut_into_texts_before_its_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_TEXT", 7)
+    monkeypatch.setattr(worker, "_TEXT_BYTES", 7)
     written, _ = _rewritten([_batch([_file(rows=500)])])
     assert len(_rows(written[0])) == 500
 
@@ -131,7 +132,7 @@ def test_a_page_with_another_checksum_is_refused() -> None:
 
 
 def test_another_version_of_pyarrow_than_the_others_have_writes_nothing() -> None:
-    written, refused = _rewritten([_batch([_file()])], Writing("1.2.3", "SNAPPY"))
+    written, refused = _rewritten([_batch([_file()])], WRITING._replace(version="1.2.3"))
     assert written == {}
     assert refused == {0: f"pyarrow is {pa.__version__} on an executor, and 1.2.3 on others"}
 

@@ -7,15 +7,16 @@ commit protocol stay Spark's and Hadoop's. A Python worker gets the bytes, and r
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.arrow import figures, versions, worker
 from spark_jobs.adapters.spark.arrow.mapping import mapped_in_arrow
 from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, Output, tasks_of
@@ -24,18 +25,23 @@ from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.adapters.spark.requests import set_options
 from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
 from spark_jobs.adapters.spark.wide_reading import slots
-from spark_jobs.core.formats.arrow import CODECS
+from spark_jobs.core.formats.arrow import CODECS, OWN_KEY
+from spark_jobs.core.messages.errors import LakekeeperError
 from spark_jobs.core.planning.shuffle_keys import partition_keys
 from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest
 
 _OUTPUTS = "array<struct<unit:int,directory:string,files:array<struct<name:string,length:bigint>>>>"
 #: The bytes of files that travel to a worker in one batch, and the most files of a batch.
 _BATCH_BYTES, _BATCH_FILES = 32 << 20, 1024
+#: So many jobs in a row fail before Arrow is not used any more: one alone may be the fault of its files.
+_MOST_FAILURES = 2
 _SETTINGS = {
     # The function is asked for these types, and gives them back.
     "spark.sql.execution.arrow.useLargeVarTypes": "false"
 }
 UNIT = "unit"
+
+log = logging.getLogger("lakekeeper")
 
 # The executors may not have the jobs' modules.
 for module in (worker, figures, versions):
@@ -50,10 +56,11 @@ class ArrowRewriter(RowCalls):
         super().__init__(spark, typed)
         self._sessions = sessions
         self._found: Arrow | None = None
+        self._failures = 0
         self._lock = threading.Lock()
 
     def found(self) -> Arrow:
-        """Return the version of pyarrow that all executors have, or why it is not used. They are asked once."""
+        """Return the version of pyarrow that all executors have, and why it is not used. They are asked once."""
         with self._lock:
             if self._found is None:
                 self._found = versions.ask(self._spark)
@@ -62,20 +69,36 @@ class ArrowRewriter(RowCalls):
     def write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
         """Write the files of each request into a directory of its own below `staging`.
 
-        All requests have the same codec and replication. After an error Arrow is not used any more: what no task of
-        this job could do, none of the next one can, and each would have been tried several times.
-        """
-        try:
-            return self._write(requests, staging)
-        except Exception as error:
-            with self._lock:
-                self._found = Arrow(lack=f"an earlier write by Arrow has failed: {root_cause(error)[1]}")
-            raise
+        All requests have the same codec and replication. Each task of a job that fails was tried several times: after
+        a few such jobs Arrow is not used any more.
 
-    def _write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
+        Raises:
+            LakekeeperError: Spark, Hadoop or pyarrow failed; or Arrow is not used any more.
+        """
+        found = self.found()
+        if found.lack:
+            raise LakekeeperError(found.lack)
+        try:
+            written = self._write(requests, staging, found.version or "")
+        except Exception as error:
+            text = f"a job of Arrow has failed: {versions.reason(error)}"
+            self._failed(text)
+            raise LakekeeperError(text) from error
+        self._failures = 0
+        return written
+
+    def _failed(self, text: str) -> None:
+        log.warning("%s; Spark writes what it was to write", text)
+        with self._lock:
+            self._failures += 1
+            if self._failures >= _MOST_FAILURES and self._found is not None:
+                self._found = replace(self._found, lack=f"Arrow is not used any more: {text}")
+
+    def _write(self, requests: Sequence[RewriteRequest], staging: str, version: str) -> JointFiles:
         first = requests[0]
         reasons = self._spark.sparkContext.accumulator({}, Reasons())
-        writing = Writing(self.found().version or "", *CODECS[first.profile.codec])
+        codec = CODECS[first.profile.codec]
+        writing = Writing(version, codec.name, codec.level, OWN_KEY.encode())
         contents = self._contents(tasks_of(requests, slots(self._spark)))
         written = mapped_in_arrow(contents, rewriting(writing, reasons), f"{UNIT} int, value string")
         options = {
@@ -94,15 +117,7 @@ class ArrowRewriter(RowCalls):
         """Return the files (unit, number of its files, name, length, content) of each task, in their order."""
         keys = partition_keys(len(tasks))
         rows = [(key, json.dumps([output.to_json() for output in task])) for key, task in zip(keys, tasks)]
-        session = self._sessions.get(
-            {
-                **_SETTINGS,
-                "spark.sql.execution.arrow.maxRecordsPerBatch": str(_batch(tasks)),
-                # As long as not more files than this are open, Spark does not sort the rows, which are the parts of
-                # files in their order.
-                "spark.sql.maxConcurrentOutputFileWriters": str(MOST_OUTPUTS + 1),
-            }
-        )
+        session = self._session(tasks)
         table = DataFrame(self._rows(session, rows), session).repartition(len(rows), "task")
         outputs = table.select(F.explode("outputs").alias("output"))
         files = outputs.select("output.*").select(
@@ -112,6 +127,17 @@ class ArrowRewriter(RowCalls):
         listed = files.select(UNIT, "count", name, F.col("file.length"), path.alias("path"))
         content = Column(self.as_column(self._content())).alias("content")
         return listed.select(UNIT, "count", "name", "length", content)
+
+    def _session(self, tasks: Sequence[Sequence[Output]]) -> SparkSession:
+        return self._sessions.get(
+            {
+                **_SETTINGS,
+                "spark.sql.execution.arrow.maxRecordsPerBatch": str(_batch(tasks)),
+                # As long as not more files than this are open, Spark does not sort the rows, which are the parts of
+                # files in their order.
+                "spark.sql.maxConcurrentOutputFileWriters": str(MOST_OUTPUTS + 1),
+            }
+        )
 
     def _content(self) -> Any:
         """Return the bytes of a file; null if it cannot be read. The stream closes itself at its end."""

@@ -1,7 +1,8 @@
 """What a Python worker of an executor does: it reads whole Parquet files, and writes them as one file, in memory.
 
 These functions travel to the workers by value, and those of `figures` with them, because the executors may not have the
-jobs' modules. So they import nothing else of them, and pyarrow only where it is used: the driver may have none.
+jobs' modules. So they import nothing else of them, and pyarrow only where it is used: a driver without it must be able
+to say so.
 """
 
 from __future__ import annotations
@@ -14,16 +15,14 @@ from pyspark import AccumulatorParam
 
 from spark_jobs.adapters.spark.arrow.figures import Figures
 
-#: The compressed bytes of the files in a row group, and the bytes of their rows in memory.
-_ROW_GROUP, _ROWS = 64 << 20, 256 << 20
-#: A file with more decoded bytes is read in parts.
-_READ_AT_ONCE = 64 << 20
-_PART_ROWS = 64 << 10
+#: A row group is written when it has files of so many bytes, or rows of so many bytes in memory.
+_ROW_GROUP_FILE_BYTES, _ROW_GROUP_MEMORY_BYTES = 64 << 20, 256 << 20
+#: A file is read at once if it has no more bytes without its compression, and no more rows: a value that occurs in many
+#: rows is in the file once. All others are read in batches of so many rows.
+_BYTES_AT_ONCE, _ROWS_AT_ONCE = 64 << 20, 64 << 10
 _LONGEST_REASON = 500
 #: The bytes of a text that goes back to the JVM.
-_TEXT = 1 << 20
-#: Never written: it repeats the schema, and would change the types by which Arrow reads the file.
-_OWN_KEY = b"ARROW:schema"
+_TEXT_BYTES = 1 << 20
 
 
 class Writing(NamedTuple):
@@ -33,11 +32,14 @@ class Writing(NamedTuple):
         version: the version of pyarrow that all workers must have.
         codec: by its name for pyarrow.
         level: the level of the codec; None if it has none.
+        own_key: the key of Arrow in the metadata, which is never written: it repeats the schema, and would change the
+            types by which Arrow reads the file.
     """
 
     version: str
     codec: str
-    level: int | None = None
+    level: int | None
+    own_key: bytes
 
 
 class Refused(Exception):
@@ -118,28 +120,17 @@ class _NewFile:
         self._schema = ""
         self._metadata: dict[bytes, bytes] = {}
         self._tables: list[Any] = []
-        self._sizes = [0, 0]
-        self._files = 0
+        self._file_bytes = self._memory_bytes = self._files = 0
         self._figures = Figures()
 
     def append(self, name: str, length: int, content: Any) -> None:
         """Append the rows of a file."""
-        import pyarrow
-        import pyarrow.parquet
-
-        if not content.is_valid:
-            raise Refused(f"{name} cannot be read")
-        data = content.as_buffer()
-        if data.size != length:  # guard: arrow_lengths
-            raise Refused(f"{name} has {data.size} bytes instead of {length}")
-        file = pyarrow.parquet.ParquetFile(
-            pyarrow.BufferReader(data), page_checksum_verification=True
-        )  # guard: arrow_reads_checksums
+        file = _opened(name, length, content)
         if self._files == 0:
             self._begin(file)
         elif _text_of(file.schema) != self._schema:
             raise Refused(f"{name} has another schema")
-        elif _metadata_of(file.metadata) != self._metadata:
+        elif self._metadata_of(file) != self._metadata:
             raise Refused(f"{name} has other metadata")
         self._files += 1
         self._figures.add(file.metadata)
@@ -149,7 +140,7 @@ class _NewFile:
 
     def _begin(self, file: Any) -> None:
         """Choose the options with which the schema stays as it is."""
-        self._schema, self._metadata = _text_of(file.schema), _metadata_of(file.metadata)
+        self._schema, self._metadata = _text_of(file.schema), self._metadata_of(file)
         schema = file.schema_arrow
         for integers in (True, False):
             options = {**self._fixed(), "store_decimal_as_integer": integers}
@@ -173,8 +164,9 @@ class _NewFile:
 
     def _add(self, table: Any, size: int) -> None:
         self._tables.append(table)
-        self._sizes = [self._sizes[0] + size, self._sizes[1] + table.nbytes]
-        if self._sizes[0] >= _ROW_GROUP or self._sizes[1] >= _ROWS:
+        self._file_bytes += size
+        self._memory_bytes += table.nbytes
+        if self._file_bytes >= _ROW_GROUP_FILE_BYTES or self._memory_bytes >= _ROW_GROUP_MEMORY_BYTES:
             self._flush()
 
     def _flush(self) -> None:
@@ -185,44 +177,69 @@ class _NewFile:
         if not self._tables:
             return
         table = pyarrow.concat_tables(self._tables)
-        self._tables, self._sizes = [], [0, 0]
+        self._tables = []
+        self._file_bytes = self._memory_bytes = 0
         if self._writer is None:
             self._writer = pyarrow.parquet.ParquetWriter(self._out, table.schema, **self._options)
         self._writer.write_table(table, row_group_size=max(1, table.num_rows))
 
     def finished(self, files: int) -> Any:
         """Return the bytes of the file, after a comparison of its footer with those of the files."""
-        import pyarrow
-        import pyarrow.parquet
-
         if self._files != files:  # guard: arrow_all_files
             raise Refused(f"{self._files} files were read instead of {files}")
         self._flush()
         self._writer.add_key_value_metadata(self._metadata)
         self._writer.close()
         data = self._out.getvalue()
+        self._compare(data)
+        return data
+
+    def _compare(self, data: Any) -> None:
+        """Raise Refused if the footer of the new file differs from those of the files."""
+        import pyarrow
+        import pyarrow.parquet
+
         written = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
         if _text_of(written.schema) != self._schema:
             raise Refused("Arrow has written other types")
-        if _metadata_of(written.metadata) != self._metadata:
+        if self._metadata_of(written) != self._metadata:
             raise Refused("Arrow has written other metadata")
         own = Figures()
         own.add(written.metadata)
         difference = self._figures.difference(own)
         if difference:  # guard: arrow_figures
             raise Refused(difference)
-        return data
+
+    def _metadata_of(self, file: Any) -> dict[bytes, bytes]:
+        given = file.metadata.metadata or {}
+        return {key: value for key, value in given.items() if key != self._writing.own_key}
+
+
+def _opened(name: str, length: int, content: Any) -> Any:
+    """Return a file that has come whole. Its pages are compared with their checksums when they are read."""
+    import pyarrow
+    import pyarrow.parquet
+
+    if not content.is_valid:
+        raise Refused(f"{name} cannot be read")
+    data = content.as_buffer()
+    if data.size != length:  # guard: arrow_lengths
+        raise Refused(f"{name} has {data.size} bytes instead of {length}")
+    return pyarrow.parquet.ParquetFile(
+        pyarrow.BufferReader(data), page_checksum_verification=True
+    )  # guard: arrow_reads_checksums
 
 
 def _read(file: Any) -> Iterator[Any]:
     """Yield the rows of a file, in one table if they are not too large."""
     import pyarrow
 
-    groups = range(file.metadata.num_row_groups)
-    if sum(file.metadata.row_group(group).total_byte_size for group in groups) <= _READ_AT_ONCE:
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    rows, size = file.metadata.num_rows, sum(group.total_byte_size for group in groups)
+    if rows <= _ROWS_AT_ONCE and size <= _BYTES_AT_ONCE:
         yield file.read(use_threads=False)
         return
-    for batch in file.iter_batches(_PART_ROWS, use_threads=False):
+    for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
         yield pyarrow.Table.from_batches([batch])
 
 
@@ -241,18 +258,13 @@ def _text_of(schema: Any) -> str:
     return "\n".join(str(schema).splitlines()[2:])
 
 
-def _metadata_of(metadata: Any) -> dict[bytes, bytes]:
-    """Return the metadata of a file that its rewrite must have."""
-    return {key: value for key, value in (metadata.metadata or {}).items() if key != _OWN_KEY}
-
-
 def _texts(unit: int, data: Any) -> Iterator[Any]:
     """Yield the bytes as rows (unit, text), cut before some of their bytes `1`."""
     import pyarrow
 
     content, start = data.to_pybytes(), 0
     while start < len(content):
-        end = content.index(b"1", min(start + _TEXT, len(content) - 1))
+        end = content.index(b"1", min(start + _TEXT_BYTES, len(content) - 1))
         text = content[start:end]
         offsets = pyarrow.array([0, len(text)], pyarrow.int32()).buffers()[1]
         value = pyarrow.StringArray.from_buffers(1, offsets, pyarrow.py_buffer(text))

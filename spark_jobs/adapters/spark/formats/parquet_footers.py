@@ -18,7 +18,7 @@ from spark_jobs.core.values.garbage import rarely_collected
 from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
-#: A job of the executors takes some seconds, however few files there are.
+#: A first job takes as much of the driver's processor time as reading about so many footers, however few files it has.
 _WORTH_A_JOB = 20_000
 
 
