@@ -35,7 +35,7 @@ ARROW = (
     _hazard(
         "checksums",
         "a page with other bytes than its checksum is rewritten with a new one",
-        Replace("arrow_reads_checksums", "file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))"),
+        Replace("arrow_reads_checksums", "return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))"),
         f"{_WORKER}::test_a_page_with_another_checksum_is_refused",
     ),
     _hazard(
@@ -49,6 +49,12 @@ ARROW = (
         "rows, nulls or values are lost in the worker",
         Condition("arrow_figures", False),
         f"{_WORKER}::test_a_faulty_write_is_found_by_the_footer",
+    ),
+    _hazard(
+        "floats",
+        "readers skip rows with NaN or -0.0, by bounds and dictionaries as Arrow writes them",
+        Condition("arrow_floats", False),
+        f"{_WORKER}::test_numbers_by_which_readers_skip_rows_of_arrow_are_refused",
     ),
     _hazard(
         "outputs",
@@ -73,6 +79,12 @@ ARROW = (
         "a file that does not fit into the memory of a worker is given to it",
         Condition("arrow_memory", False),
         f"{_RULES}::test_large_files_sorted_rows_and_several_schemas_are_left_to_spark",
+    ),
+    _hazard(
+        "output",
+        "a new file that does not fit into the memory of a worker is written by it",
+        Condition("arrow_output", False),
+        f"{_RULES}::test_very_large_new_files_and_very_many_old_ones_are_left_to_spark",
     ),
     _hazard(
         "schema",

@@ -193,6 +193,44 @@ def test_files_that_arrow_would_write_with_another_schema_are_written_by_spark(
 
 
 @pytest.mark.full
+def test_conditions_on_nan_and_negative_zero_find_the_rows_that_they_found(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """Readers would skip them by the bounds and the dictionaries that Arrow writes."""
+    location, table = database.location("parts"), f"{database}.parts"
+    numbers = {"0": "double('NaN')", "1": "-0.0D", "2": "id + 0.25D"}
+    for key, odd in numbers.items():
+        query = f"SELECT id, CASE WHEN id % 50 = 7 THEN {odd} ELSE id - 150.5D END AS x FROM range(200)"
+        spark.sql(query).repartition(4).write.parquet(f"{location}/p={key}")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, x DOUBLE) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    before = _found(spark, table)
+    report = _compacted(jobs, table)
+    by_partition = {unit["unit"]["p"]: unit for unit in report["units"]}
+    assert {p: unit.get("engine") for p, unit in by_partition.items()} == {"0": None, "1": None, "2": "arrow"}
+    assert all(by_partition[p]["engine_reason"].endswith("has NaN or -0.0") for p in "01")
+    assert _found(spark, table) == before
+
+
+def _found(spark: SparkSession, table: str) -> dict[str, int]:
+    """Return how many rows fulfil each condition, in a new reading of the files."""
+    spark.catalog.refreshTable(table)
+    conditions = (
+        "x > 60",
+        "x >= 49.5",
+        "x = double('NaN')",
+        "x <> 1.5",
+        "x = 0.0",
+        "x = -0.0",
+        "x IN (0.0, 9)",
+    )
+    return {each: spark.sql(f"SELECT 1 FROM {table} WHERE {each}").count() for each in conditions}
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("accident", ["worker killed", "executor killed", "speculation"])
 def test_each_row_is_written_once_whatever_a_task_meets_with(tmp_path: Path, accident: str) -> None:
     """The first attempt of a task ends, or another one overtakes it, after it has written a part of a file."""

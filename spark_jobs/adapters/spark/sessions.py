@@ -57,6 +57,8 @@ COMMITTER = {  # guard: committer_pinned
         "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
     ),
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    # Spark 4 names files by it, and one that begins with `_` or `.` would be hidden.
+    "mapreduce.output.basename": "part",
     # Nothing of a task stays beside the data.
     "mapreduce.fileoutputcommitter.cleanup.skipped": "false",
     # Nothing but data is written: readers take a summary for a list of all files. Where this is set, the older

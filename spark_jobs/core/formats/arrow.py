@@ -30,6 +30,10 @@ CODECS = {
 VERSIONS = (18, 26)
 #: The largest file: it is in memory whole, in the JVM of an executor and in its Python.
 LARGEST_FILE = 64 << 20
+#: The largest new file, as the options ask for it: it is in the memory of a Python worker, about three times.
+LARGEST_NEW_FILE = 512 << 20
+#: The most files that become one: their names are a text, and Spark's reader of JSON takes 20 million characters.
+MOST_FILES = 50_000
 #: What Arrow writes as it was, as parquet-java's texts have it. A worker compares the schemas too, before it writes.
 _TYPES = re.compile(
     r"(repeated )?("

@@ -47,5 +47,9 @@ def _obstacle_of(table: TablePlan, group: FileGroup) -> str | None:
     if sort_columns_of(table.facts, table.options.sort_columns):
         return "its rows are sorted"
     target_files = group.target_files(table.options.thresholds())
+    if group.files.bytes > arrow.LARGEST_NEW_FILE * target_files:  # guard: arrow_output
+        return f"its new files have more than {arrow.LARGEST_NEW_FILE >> 20} MB"
+    if len(group.files.data) > arrow.MOST_FILES * target_files:
+        return f"more than {arrow.MOST_FILES} files become one"
     options = writer_options(group.profile, table.file_format, table.facts.properties, target_files)
     return arrow.obstacle(group.profile, options)

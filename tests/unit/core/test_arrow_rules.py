@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, tasks_of
-from spark_jobs.core.formats.arrow import VERSIONS, file_name, lack_of, obstacle
+from spark_jobs.core.formats.arrow import MOST_FILES, VERSIONS, file_name, lack_of, obstacle
 from spark_jobs.core.formats.encoding import Calendar, Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile, profile
 from spark_jobs.core.formats.verification import check_same_footers
@@ -131,6 +131,12 @@ def test_a_task_has_a_bounded_number_of_open_files() -> None:
     assert len(tasks) < 40
 
 
+def test_a_task_has_a_bounded_number_of_names() -> None:
+    tasks = tasks_of([_request(30_000) for _ in range(3)], slots=1)
+    assert sorted(output.unit for task in tasks for output in task) == [0, 1, 2]
+    assert all(sum(len(output.files) for output in task) <= MOST_FILES for task in tasks)
+
+
 class _Table:
     """A table plan, as far as the choice of the engine asks it."""
 
@@ -162,3 +168,12 @@ def test_large_files_sorted_rows_and_several_schemas_are_left_to_spark() -> None
     assert _chosen(several) == ("spark", "its files are written in several parts")
     copied = Inspection((replace(_group(10), encoding=Encoding(Engine.COPY)),))
     assert _chosen(copied) == ("copy", "its records are copied")
+
+
+def test_very_large_new_files_and_very_many_old_ones_are_left_to_spark() -> None:
+    """The new file is in a worker's memory whole, and the names of the old ones are in one text."""
+    large, many = Inspection((_group(*[60 << 20] * 10),)), Inspection((_group(*[1] * (MOST_FILES + 1)),))
+    wide = {"thresholds": lambda: Thresholds(1 << 30, 1 << 18)}
+    assert _chosen(large, thresholds=lambda: Thresholds(512 << 20, 1 << 18)) == ("arrow", None)
+    assert _chosen(large, **wide) == ("spark", "its new files have more than 512 MB")
+    assert _chosen(many, **wide) == ("spark", "more than 50000 files become one")

@@ -31,14 +31,17 @@ class Figures:
         """Return the first figure that differs, as a text."""
         if self._rows != written._rows:
             return f"{self._rows} rows were read and {written._rows} written"
-        for path, figures in self._leaves.items():
-            for name, ours, theirs in zip(_NAMES, figures, written._leaves.get(path, _NOTHING)):
+        for path, known in self._leaves.items():
+            for name, ours, theirs in zip(_NAMES, known, written._leaves.get(path, _NOTHING)):
                 if ours is not None and theirs is not None and ours != theirs:
-                    return f"column '{path}' has other {name}: {theirs!r} instead of {ours!r}"
+                    # Bounds are data, and the text is in reports and logs.
+                    figures = f": {theirs} instead of {ours}" if name in _COUNTS else " than the files"
+                    return f"column '{path}' has other {name}{figures}"
         return None
 
 
-_NAMES = ("values", "nulls", "minimum", "maximum")
+_COUNTS = ("values", "nulls")
+_NAMES = (*_COUNTS, "minimum", "maximum")
 _NOTHING = (-1, None, None, None)
 #: The bounds of a column that has nulls only.
 _OF_NULLS = "no values"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spark_jobs.core.formats.arrow import MOST_FILES
 from spark_jobs.core.planning.task_plan import balanced
 from spark_jobs.core.values.model import FileEntry
 from spark_jobs.protocol.ports import RewriteRequest
@@ -62,4 +63,13 @@ def _shared(outputs: Sequence[Output], slots: int) -> list[list[Output]]:
 
 
 def _parts(task: Sequence[Output]) -> list[list[Output]]:
-    return [list(task[first : first + MOST_OUTPUTS]) for first in range(0, len(task), MOST_OUTPUTS)]
+    """Return the outputs in tasks whose texts Spark can read (`MOST_FILES`)."""
+    parts: list[list[Output]] = []
+    files = 0
+    for output in task:
+        files += len(output.files)
+        if not parts or len(parts[-1]) == MOST_OUTPUTS or files > MOST_FILES:
+            parts.append([])
+            files = len(output.files)
+        parts[-1].append(output)
+    return parts

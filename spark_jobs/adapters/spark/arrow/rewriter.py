@@ -17,7 +17,7 @@ from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.adapters.spark.arrow import figures, versions, worker
+from spark_jobs.adapters.spark.arrow import figures, floats, versions, worker
 from spark_jobs.adapters.spark.arrow.mapping import mapped_in_arrow
 from spark_jobs.adapters.spark.arrow.outputs import MOST_OUTPUTS, Output, tasks_of
 from spark_jobs.adapters.spark.arrow.worker import Reasons, Writing, rewriting
@@ -33,18 +33,18 @@ from spark_jobs.protocol.ports import Arrow, JointFiles, RewriteRequest
 _OUTPUTS = "array<struct<unit:int,directory:string,files:array<struct<name:string,length:bigint>>>>"
 #: The bytes of files that travel to a worker in one batch, and the most files of a batch.
 _BATCH_BYTES, _BATCH_FILES = 32 << 20, 1024
-#: So many jobs in a row fail before Arrow is not used any more: one alone may be the fault of its files.
-_MOST_FAILURES = 2
 _SETTINGS = {
     # The function is asked for these types, and gives them back.
-    "spark.sql.execution.arrow.useLargeVarTypes": "false"
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    # A worker that compresses a large file says nothing meanwhile (Spark 4).
+    "spark.sql.execution.pyspark.udf.killOnIdleTimeout": "false",
 }
 UNIT = "unit"
 
 log = logging.getLogger("lakekeeper")
 
 # The executors may not have the jobs' modules.
-for module in (worker, figures, versions):
+for module in (worker, figures, floats, versions):
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
@@ -56,7 +56,6 @@ class ArrowRewriter(RowCalls):
         super().__init__(spark, typed)
         self._sessions = sessions
         self._found: Arrow | None = None
-        self._failures = 0
         self._lock = threading.Lock()
 
     def found(self) -> Arrow:
@@ -69,8 +68,8 @@ class ArrowRewriter(RowCalls):
     def write(self, requests: Sequence[RewriteRequest], staging: str) -> JointFiles:
         """Write the files of each request into a directory of its own below `staging`.
 
-        All requests have the same codec and replication. Each task of a job that fails was tried several times: after
-        a few such jobs Arrow is not used any more.
+        All requests have the same codec and replication. After a job that failed Arrow is not used any more. Each
+        attempt of its tasks may have cost an executor, and YARN ends an application that has lost some.
 
         Raises:
             LakekeeperError: Spark, Hadoop or pyarrow failed; or Arrow is not used any more.
@@ -79,20 +78,13 @@ class ArrowRewriter(RowCalls):
         if found.lack:
             raise LakekeeperError(found.lack)
         try:
-            written = self._write(requests, staging, found.version or "")
+            return self._write(requests, staging, found.version or "")
         except Exception as error:
             text = f"a job of Arrow has failed: {versions.reason(error)}"
-            self._failed(text)
+            log.warning("%s; Spark writes what it was to write", text)
+            with self._lock:
+                self._found = replace(found, lack=f"Arrow is not used any more: {text}")
             raise LakekeeperError(text) from error
-        self._failures = 0
-        return written
-
-    def _failed(self, text: str) -> None:
-        log.warning("%s; Spark writes what it was to write", text)
-        with self._lock:
-            self._failures += 1
-            if self._failures >= _MOST_FAILURES and self._found is not None:
-                self._found = replace(self._found, lack=f"Arrow is not used any more: {text}")
 
     def _write(self, requests: Sequence[RewriteRequest], staging: str, version: str) -> JointFiles:
         first = requests[0]

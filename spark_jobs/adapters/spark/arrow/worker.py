@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from pyspark import AccumulatorParam
 
 from spark_jobs.adapters.spark.arrow.figures import Figures
+from spark_jobs.adapters.spark.arrow.floats import has_odd_floats
 
 #: A row group is written when it has files of so many bytes, or rows of so many bytes in memory.
 _ROW_GROUP_FILE_BYTES, _ROW_GROUP_MEMORY_BYTES = 64 << 20, 256 << 20
-#: A file is read at once if it has no more bytes without its compression, and no more rows: a value that occurs in many
-#: rows is in the file once. All others are read in batches of so many rows.
-_BYTES_AT_ONCE, _ROWS_AT_ONCE = 64 << 20, 64 << 10
+#: The rows that are read at once: a value that occurs in many rows is in the file once, and in memory in each of them.
+_ROWS_AT_ONCE = 1024
 _LONGEST_REASON = 500
 #: The bytes of a text that goes back to the JVM.
 _TEXT_BYTES = 1 << 20
@@ -125,6 +125,8 @@ class _NewFile:
 
     def append(self, name: str, length: int, content: Any) -> None:
         """Append the rows of a file."""
+        import pyarrow
+
         file = _opened(name, length, content)
         if self._files == 0:
             self._begin(file)
@@ -134,27 +136,28 @@ class _NewFile:
             raise Refused(f"{name} has other metadata")
         self._files += 1
         self._figures.add(file.metadata)
-        for table in _read(file):
-            self._add(table, length)
+        for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
+            if any(map(has_odd_floats, batch.columns)):  # guard: arrow_floats
+                raise Refused(f"{name} has NaN or -0.0")
+            self._add(pyarrow.Table.from_batches([batch]), length)
             length = 0
 
     def _begin(self, file: Any) -> None:
         """Choose the options with which the schema stays as it is."""
         self._schema, self._metadata = _text_of(file.schema), self._metadata_of(file)
         schema = file.schema_arrow
-        for integers in (True, False):
-            options = {**self._fixed(), "store_decimal_as_integer": integers}
+        # Old versions of Impala do not know the names of version 2 for dictionaries.
+        for version, integers in itertools.product(("1.0", "2.6"), (True, False)):
+            options = {**self._fixed(), "version": version, "store_decimal_as_integer": integers}
             if _text_of(_written_schema(schema, options)) == self._schema:
                 self._options = options
-                break
-        else:
-            raise Refused("Arrow would write other types")
+                return
+        raise Refused("Arrow would write other types")
 
     def _fixed(self) -> dict[str, Any]:
         return {
             "compression": self._writing.codec,
             "compression_level": self._writing.level,
-            "version": "2.6",
             "data_page_version": "1.0",
             "store_schema": False,
             "write_page_index": True,
@@ -188,6 +191,8 @@ class _NewFile:
         if self._files != files:  # guard: arrow_all_files
             raise Refused(f"{self._files} files were read instead of {files}")
         self._flush()
+        if self._writer is None:
+            raise Refused("the files have no rows")
         self._writer.add_key_value_metadata(self._metadata)
         self._writer.close()
         data = self._out.getvalue()
@@ -230,19 +235,6 @@ def _opened(name: str, length: int, content: Any) -> Any:
     )  # guard: arrow_reads_checksums
 
 
-def _read(file: Any) -> Iterator[Any]:
-    """Yield the rows of a file, in one table if they are not too large."""
-    import pyarrow
-
-    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-    rows, size = file.metadata.num_rows, sum(group.total_byte_size for group in groups)
-    if rows <= _ROWS_AT_ONCE and size <= _BYTES_AT_ONCE:
-        yield file.read(use_threads=False)
-        return
-    for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
-        yield pyarrow.Table.from_batches([batch])
-
-
 def _written_schema(schema: Any, options: Mapping[str, Any]) -> Any:
     """Return the schema of an empty file that is written with these options."""
     import pyarrow
@@ -262,13 +254,23 @@ def _texts(unit: int, data: Any) -> Iterator[Any]:
     """Yield the bytes as rows (unit, text), cut before some of their bytes `1`."""
     import pyarrow
 
-    content, start = data.to_pybytes(), 0
-    while start < len(content):
-        end = content.index(b"1", min(start + _TEXT_BYTES, len(content) - 1))
-        text = content[start:end]
-        offsets = pyarrow.array([0, len(text)], pyarrow.int32()).buffers()[1]
-        value = pyarrow.StringArray.from_buffers(1, offsets, pyarrow.py_buffer(text))
+    start = 0
+    while start < data.size:
+        end = _next_one(data, min(start + _TEXT_BYTES, data.size - 1))
+        text = data.slice(start, end - start)
+        offsets = pyarrow.array([0, text.size], pyarrow.int32()).buffers()[1]
+        value = pyarrow.StringArray.from_buffers(1, offsets, text)
         yield pyarrow.RecordBatch.from_arrays(
             [pyarrow.array([unit], pyarrow.int32()), value], ["unit", "value"]
         )
         start = end + 1
+
+
+def _next_one(data: Any, start: int) -> int:
+    """Return the position of the next byte `1`, which at the latest is the last one of `PAR1`."""
+    while part := data.slice(start, min(_TEXT_BYTES, data.size - start)).to_pybytes():
+        found = part.find(b"1")
+        if found >= 0:
+            return start + found
+        start += len(part)
+    raise Refused("the new file does not end as Parquet files do")
