@@ -8,8 +8,9 @@ from typing import Any
 from benchmarks import reports
 from benchmarks.arithmetic import Spread, ratio, spread
 from benchmarks.cases.case import ANALYSED, ARROW, ARROW_ANALYSED, BARE, LAKEKEEPER, OURS, START, Case
+from benchmarks.figures import hdfs_line
 from benchmarks.results import Result, Results
-from benchmarks.targets import TARGETS, hdfs_line
+from benchmarks.targets import TARGETS
 
 CHART = "images/benchmarks.png"
 NAMES = {

@@ -30,6 +30,10 @@ class WebHdfs:
         """All in a directory, the hidden ones as well: pathSuffix, owner, length, modificationTime and more."""
         return list(self._ask("GET", folder, op="LISTSTATUS")["FileStatuses"]["FileStatus"])
 
+    def read(self, path: str) -> bytes:
+        """The NameNode sends the client to a DataNode, with a token in the address."""
+        return self._answer("GET", path, op="OPEN")
+
     def rename(self, source: str, target: str) -> None:
         """Raises OSError where the NameNode does not."""
         if not self._ask("PUT", source, op="RENAME", destination=target)["boolean"]:
@@ -40,11 +44,14 @@ class WebHdfs:
         self._ask("DELETE", path, op="DELETE", recursive="true")
 
     def _ask(self, method: str, path: str, **query: str) -> Any:
+        content = self._answer(method, path, **query)
+        return json.loads(content) if content else None
+
+    def _answer(self, method: str, path: str, **query: str) -> bytes:
         text = urllib.parse.urlencode({**query, **self.who})
         url = f"http://{self.address}/webhdfs/v1{urllib.parse.quote(path)}?{text}"
         with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=60) as answer:
-            content = answer.read()
-        return json.loads(content) if content else None
+            return bytes(answer.read())
 
 
 def token_in(credentials: bytes) -> str:

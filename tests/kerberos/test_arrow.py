@@ -18,6 +18,10 @@ from tests.kerberos.worker import ROWS, Table, applications, keytab, reports
 pytestmark = [pytest.mark.usefixtures("worker"), pytest.mark.full]
 
 
+#: The writer in the footers.
+_ARROW = b"parquet-cpp-arrow"
+
+
 def _compact(table: Table, config: Path, conf: dict[str, str], **submit: str) -> dict[str, Any]:
     """The table of the result of a compaction by Arrow."""
     config.write_text(yaml.safe_dump({"spark_submit": {"extra_conf": conf, **submit}, "engine": "arrow"}))
@@ -38,7 +42,7 @@ def test_pyarrow_on_the_nodes(
     mode: str,
 ) -> None:
     """In cluster mode the worker reads the reports by the ticket that `airflow kerberos` renews."""
-    python = str(paths.env_python(paths.DEFAULT_SPARK))
+    table, python = tables[f"arrow_{mode}"], str(paths.env_python(paths.DEFAULT_SPARK))
     conf = {"spark.pyspark.python": python, "spark.yarn.appMasterEnv.PYSPARK_PYTHON": python}
     submit = {"deploy_mode": mode, **keytab(cluster)}
     if mode == "cluster":
@@ -46,15 +50,17 @@ def test_pyarrow_on_the_nodes(
         monkeypatch.setenv("AIRFLOW__CORE__SECURITY", "kerberos")
         ticket("etl")
     with applications(cluster, ("etl", "SUCCEEDED")):
-        done = _compact(tables[f"arrow_{mode}"], tmp_path / "lakekeeper.yaml", conf, **submit)
-    assert (done["warnings"], [unit["engine"] for unit in done["units"]]) == ([], ["arrow"])
-    assert done["pyarrow"]
+        done = _compact(table, tmp_path / "lakekeeper.yaml", conf, **submit)
+    assert done["warnings"] == []
+    assert [_ARROW in content for content in table.contents()] == [True]
 
 
 def test_without_a_python_on_the_nodes_spark_writes(
     cluster: Cluster, tables: dict[str, Table], tmp_path: Path
 ) -> None:
+    table = tables["arrow_without"]
     with applications(cluster, ("etl", "SUCCEEDED")):
-        done = _compact(tables["arrow_without"], tmp_path / "lakekeeper.yaml", {}, **keytab(cluster))
+        done = _compact(table, tmp_path / "lakekeeper.yaml", {}, **keytab(cluster))
     (warning,) = done["warnings"]
     assert warning.startswith("ARROW_NOT_USED: the executors cannot run pyarrow: ")
+    assert [_ARROW in content for content in table.contents()] == [False]

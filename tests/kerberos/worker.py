@@ -32,6 +32,11 @@ class Table:
             for row in self._list(self.unit)
         }
 
+    def contents(self) -> list[bytes]:
+        """The bytes of the partition's files."""
+        folder = self.unit.removeprefix(self.cluster.default_fs)
+        return [self.cluster.files.read(f"{folder}/{name}") for name in self.files()]
+
     def compacted(self) -> int:
         """The number of partitions that hold one file, in one look."""
         rows = self._list(self.unit.rpartition("/")[0])

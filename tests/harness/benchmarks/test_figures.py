@@ -6,8 +6,9 @@ import pytest
 
 from benchmarks.arithmetic import line, ratio, spread
 from benchmarks.datasets import DATASETS, TARGET, outputs
+from benchmarks.figures import hdfs_line
 from benchmarks.reports import phases
-from benchmarks.targets import TARGETS, Target, hdfs_line
+from benchmarks.targets import TARGETS, Target
 from tests.harness.benchmarks.sample import result, results
 
 
