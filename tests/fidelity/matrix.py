@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.fidelity import arrow, elsewhere, reading, spark_columns
-from tests.spark.toolbox import Jobs
+from tests.fidelity.conditions import conditions, counts
+from tests.spark.toolbox import Jobs, by_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,13 +99,19 @@ CELLS = list(_cells())
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell, and what an independent reader found before and after."""
+    """What became of a cell, and what an independent reader found before and after.
+
+    Attributes:
+        found, found_after: how many rows Spark finds by each condition, in a run over Arrow.
+    """
 
     unit: dict[str, Any]
     foreseen: dict[str, Any]
     before: tuple[list[str], dict[str, str]]
     after: tuple[list[str], dict[str, str]]
     untouched: bool
+    found: dict[str, int]
+    found_after: dict[str, int]
 
 
 class Matrix:
@@ -118,9 +125,12 @@ class Matrix:
         self._write()
         self._declare()
         before = {cell: self._seen(cell) for cell in self._cells}
+        asked = {cell: self._conditions(cell) for cell in self._cells}
+        found_before = {cell: self._counts(cell, asked[cell]) for cell in self._cells}
         foreseen = self._units("analyze")
         found = self._units("compact")
         after = {cell: self._seen(cell) for cell in self._cells}
+        found_after = {cell: self._counts(cell, asked[cell]) for cell in self._cells}
         return {
             cell: Outcome(
                 found[self._key(cell)],
@@ -128,9 +138,19 @@ class Matrix:
                 before[cell][:2],
                 after[cell][:2],
                 before[cell][2] == after[cell][2],
+                found_before[cell],
+                found_after[cell],
             )
             for cell in self._cells
         }
+
+    def _conditions(self, cell: Cell) -> list[str]:
+        """Arrow writes other bounds and dictionaries than parquet-java, which Spark's files have before and after."""
+        asked = by_arrow() and cell.file_format == "parquet"
+        return conditions(self._spark, self.folder(cell), cell.file_format) if asked else []
+
+    def _counts(self, cell: Cell, asked: list[str]) -> dict[str, int]:
+        return counts(self._spark, self.folder(cell), cell.file_format, asked)
 
     def _units(self, verb: str) -> dict[tuple[str, str | None], dict[str, Any]]:
         report = self._jobs(verb, "--tables", ",".join(sorted({self._key(cell)[0] for cell in self._cells})))

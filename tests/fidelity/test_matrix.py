@@ -59,5 +59,8 @@ def test_identical_or_refused(played: dict[Cell, Outcome], cell: Cell, spark: Sp
     BY_ARROW[outcome.unit.get("engine_reason") or outcome.unit.get("engine") or "spark"] += not refused
     print(cell, outcome.unit["outcome"], outcome.unit["code"], outcome.unit["reason"])
     assert same
+    if outcome.unit.get("engine") == "arrow":
+        assert outcome.found_after == outcome.found
+        assert outcome.found or cell.column != "all types"
     assert (outcome.unit["outcome"], outcome.untouched) in (("compacted", False), ("skipped", True))
     assert outcome.foreseen["code"] == outcome.unit["code"]
