@@ -149,7 +149,7 @@ def test_spark_begins_nothing_after_the_deadline_that_arrow_has_not_written(
 
     def slow(self: ModelRewriter, plans: Sequence[RewriteRequest], staging: str) -> JointFiles:
         written = by_arrow(self, plans, staging)
-        sim.millis += 3_600_000
+        sim.advance(3600.0)
         return JointFiles(written.directories, {number: "another schema" for number in range(3)})
 
     monkeypatch.setattr(ModelRewriter, "write_by_arrow", slow)
