@@ -77,6 +77,12 @@ _COLUMNS = {
 }
 _SQL = ", ".join(f"{sql} AS {name}" for name, (_, sql) in _COLUMNS.items())
 _TYPES = {name: kind for name, (kind, _) in _COLUMNS.items()}
+#: What Arrow writes: no timestamps of 96 bits, no NaN and no -0.0.
+_PLAIN = {
+    **{name: column for name, column in _COLUMNS.items() if name != "ts"},
+    "f": ("float", "CAST(id / 4 + 0.5 AS FLOAT)"),
+    "d": ("double", "IF(id % 7 = 0, NULL, id / 8 - 2.3)"),
+}
 _DECIMALS = {"id": "bigint", "d9": "decimal(9,2)", "d18": "decimal(18,4)", "d38": "decimal(38,10)"}
 _DECIMALS_SQL = (
     "id, CAST(id + 0.25 AS DECIMAL(9,2)) AS d9, CAST(id * 1.5 AS DECIMAL(18,4)) AS d18,"
@@ -152,6 +158,17 @@ _WIDE_OTHERS = tuple(
 )
 _FILES = (
     _Written(Table("s_parquet", SPARK, "PARQUET", _TYPES, "all types; INT96", keys=_P, default=True)),
+    _Written(
+        Table(
+            "s_parquet_plain",
+            SPARK,
+            "PARQUET",
+            {name: kind for name, (kind, _) in _PLAIN.items()},
+            "all types without INT96, NaN and -0.0",
+            keys=_P,
+        ),
+        ", ".join(f"{sql} AS {name}" for name, (_, sql) in _PLAIN.items()),
+    ),
     _Written(Table("s_orc", SPARK, "ORC", _TYPES, "all types; NaN", keys=_P, default=True)),
     _Written(
         Table("s_parquet_evolved", SPARK, "PARQUET", _AB, "columns added", default=True), _A, others=_EVOLVED

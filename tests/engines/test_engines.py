@@ -68,8 +68,16 @@ BY_POSITION = {(HIVE_4, "s_orc_by_name"), (TRINO, "s_orc_by_name")}
 #: Of a compaction in part, tables with nothing to do: three files of one size in each partition.
 OF_ONE_SIZE = ("h_keys",)
 
-#: Parquet tables that Spark writes, although Arrow was to.
-NOT_BY_ARROW: frozenset[str] = frozenset()
+#: Parquet tables that Spark writes, although Arrow was to, and why.
+NOT_BY_ARROW = {
+    **dict.fromkeys(("s_parquet", "s4_parquet", "s_parquet_julian", "s_parquet_gregorian"), "INT96"),
+    **dict.fromkeys(("s_parquet_evolved", "s_parquet_reordered", "h_parquet_evolved"), "several schemas"),
+    "h_parquet": "NaN",
+    "s_parquet_legacy": "INT96, and lists in the legacy format",
+    "s_parquet_bloom": "Bloom filters",
+    "s_parquet_widened": "several types",
+    "a_parquet_times": "a calendar that is not noted",
+}
 
 ENGINES = (HIVE_3, HIVE_4, TRINO, FILES)
 #: What the readers of files know.
