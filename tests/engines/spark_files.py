@@ -77,7 +77,7 @@ _COLUMNS = {
 }
 _SQL = ", ".join(f"{sql} AS {name}" for name, (_, sql) in _COLUMNS.items())
 _TYPES = {name: kind for name, (kind, _) in _COLUMNS.items()}
-#: What Arrow writes: no timestamps of 96 bits, no NaN and no -0.0.
+#: What Arrow writes: no timestamps of 96 bits, and no NaN.
 _PLAIN = {
     **{name: column for name, column in _COLUMNS.items() if name != "ts"},
     "f": ("float", "CAST(id / 4 + 0.5 AS FLOAT)"),
@@ -164,7 +164,7 @@ _FILES = (
             SPARK,
             "PARQUET",
             {name: kind for name, (kind, _) in _PLAIN.items()},
-            "all types without INT96, NaN and -0.0",
+            "all types without INT96 and NaN",
             keys=_P,
         ),
         ", ".join(f"{sql} AS {name}" for name, (_, sql) in _PLAIN.items()),

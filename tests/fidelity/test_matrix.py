@@ -60,7 +60,9 @@ def test_identical_or_refused(played: dict[Cell, Outcome], cell: Cell, spark: Sp
     print(cell, outcome.unit["outcome"], outcome.unit["code"], outcome.unit["reason"])
     assert same
     if outcome.unit.get("engine") == "arrow":
-        assert outcome.found_after == outcome.found
+        # Originals of other writers may hide rows of a condition by dictionaries of their own: then more are found.
+        fewer = {each: now for each, now in outcome.found_after.items() if now < outcome.found[each]}
+        assert fewer == {}
         assert outcome.found or cell.column != "all types"
     assert (outcome.unit["outcome"], outcome.untouched) in (("compacted", False), ("skipped", True))
     assert outcome.foreseen["code"] == outcome.unit["code"]

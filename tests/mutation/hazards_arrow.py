@@ -52,9 +52,9 @@ ARROW = (
     ),
     _hazard(
         "floats",
-        "readers skip rows with NaN or -0.0, by bounds and dictionaries as Arrow writes them",
+        "readers skip rows with NaN, by bounds as Arrow writes them",
         Condition("arrow_floats", False),
-        f"{_WORKER}::test_numbers_by_which_readers_skip_rows_of_arrow_are_refused",
+        f"{_WORKER}::test_nan_by_which_readers_skip_rows_of_arrow_is_refused",
     ),
     _hazard(
         "outputs",

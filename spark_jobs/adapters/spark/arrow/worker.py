@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pyspark import AccumulatorParam
 
 from spark_jobs.adapters.spark.arrow.figures import Figures
-from spark_jobs.adapters.spark.arrow.floats import has_odd_floats
+from spark_jobs.adapters.spark.arrow.floats import has_nan
 
 #: A row group is written when it has files of so many bytes, or rows of so many bytes in memory.
 _ROW_GROUP_FILE_BYTES, _ROW_GROUP_MEMORY_BYTES = 64 << 20, 256 << 20
@@ -137,8 +137,8 @@ class _NewFile:
         self._files += 1
         self._figures.add(file.metadata)
         for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
-            if any(map(has_odd_floats, batch.columns)):  # guard: arrow_floats
-                raise Refused(f"{name} has NaN or -0.0")
+            if any(map(has_nan, batch.columns)):  # guard: arrow_floats
+                raise Refused(f"{name} has NaN")
             self._add(pyarrow.Table.from_batches([batch]), length)
             length = 0
 
@@ -148,13 +148,14 @@ class _NewFile:
         schema = file.schema_arrow
         # Old versions of Impala do not know the names of version 2 for dictionaries.
         for version, integers in itertools.product(("1.0", "2.6"), (True, False)):
-            options = {**self._fixed(), "version": version, "store_decimal_as_integer": integers}
+            options = {**self._fixed(file.schema), "version": version, "store_decimal_as_integer": integers}
             if _text_of(_written_schema(schema, options)) == self._schema:
                 self._options = options
                 return
         raise Refused("Arrow would write other types")
 
-    def _fixed(self) -> dict[str, Any]:
+    def _fixed(self, schema: Any) -> dict[str, Any]:
+        leaves = [schema.column(number) for number in range(len(schema))]
         return {
             "compression": self._writing.codec,
             "compression_level": self._writing.level,
@@ -162,7 +163,8 @@ class _NewFile:
             "store_schema": False,
             "write_page_index": True,
             "write_page_checksum": True,
-            "use_dictionary": True,
+            # By a dictionary, parquet-java's readers take 0.0 and -0.0 for two values.
+            "use_dictionary": [leaf.path for leaf in leaves if leaf.physical_type not in ("FLOAT", "DOUBLE")],
         }
 
     def _add(self, table: Any, size: int) -> None:
@@ -269,7 +271,7 @@ def _texts(unit: int, data: Any) -> Iterator[Any]:
 def _next_one(data: Any, start: int) -> int:
     """Return the position of the next byte `1`, which at the latest is the last one of `PAR1`."""
     while part := data.slice(start, min(_TEXT_BYTES, data.size - start)).to_pybytes():
-        found = part.find(b"1")
+        found = int(part.find(b"1"))
         if found >= 0:
             return start + found
         start += len(part)
