@@ -6,6 +6,7 @@ import time
 import urllib.error
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from demo import airflow_server, steps
@@ -90,14 +91,9 @@ class Airflow:
     def _failures(self, path: str) -> str:
         """Return the names of the failed tasks, each with the end of its log."""
         folder = self._workspace.airflow_home / "logs"
-        found = []
-        for task in self._tasks(path, "failed"):
-            logs = sorted(
-                folder.glob(f"**/run_id={task['dag_run_id']}/task_id={task['task_id']}/**/*.log"),
-                key=lambda log: log.stat().st_mtime,
-            )
-            found.append(f"{_named(task)}: {tail(logs[-1]) if logs else '(no log)'}")
-        return "\n".join(found)
+        return "\n".join(
+            f"{_named(task)}: {end_of_log(folder, task)}" for task in self._tasks(path, "failed")
+        )
 
     def _wait(self, problem: str, condition: Callable[[], bool], limit: float) -> None:
         """Wait for a condition; raise StepFailed after the limit, in seconds, or if a component has ended."""
@@ -113,6 +109,14 @@ class Airflow:
         if name := airflow_server.ended(self._components):
             log = self._workspace.log(f"ui-{name.split(', ')[0]}")
             raise steps.StepFailed(f"{problem}: {name} ended.\n{tail(log)}")
+
+
+def end_of_log(folder: Path, task: Mapping[str, Any]) -> str:
+    """Return the end of the log of a task instance's last attempt, of no other one of a mapped task."""
+    of_task = f"**/run_id={task['dag_run_id']}/task_id={task['task_id']}"
+    of_instance = f"{of_task}/map_index={task['map_index']}" if task["map_index"] >= 0 else of_task
+    logs = sorted(folder.glob(f"{of_instance}/*.log"), key=lambda log: log.stat().st_mtime)
+    return tail(logs[-1]) if logs else "(no log)"
 
 
 def _named(task: Mapping[str, Any]) -> str:

@@ -129,9 +129,15 @@ def _left(outcomes: Sequence[Outcome], out: Path) -> str:
 
 
 def _failures(outcomes: Sequence[Outcome]) -> str:
-    """The names of the tests that failed, once more: what went before is thousands of lines."""
-    rows = [f"  {outcome.name:<18}{name}" for outcome in outcomes for name in outcome.failures]
+    """The tests and checks that failed, by name, once more: what went before is thousands of lines."""
+    rows = [f"  {outcome.name:<18}{name}" for outcome in outcomes for name in _failed(outcome)]
     return "\n".join(["failed:", *rows]) if rows else ""
+
+
+def _failed(outcome: Outcome) -> tuple[str, ...]:
+    """Its tests that failed, and what failed besides them: a check, or the whole suite."""
+    besides = outcome.failed > len(outcome.failures)
+    return (*outcome.failures, *([outcome.note or "see its output above"] if besides else []))
 
 
 def _missed(outcomes: Sequence[Outcome]) -> list[str]:

@@ -131,6 +131,16 @@ def test_what_failed_is_named_before_the_total(ended):
     ]
 
 
+def test_a_check_and_a_suite_that_failed_as_a_whole_are_named_too():
+    outcomes = [Outcome("mypy", failed=1), Outcome("demo", passed=3, failed=1, note="stopped after 60 s")]
+
+    assert summary(outcomes, OUT).splitlines()[-5:-2] == [
+        "failed:",
+        "  mypy              see its output above",
+        "  demo              stopped after 60 s",
+    ]
+
+
 def test_what_is_left_to_the_other_set_is_counted_by_suite():
     text = summary([Outcome("a", passed=2, left=("x", "y")), Outcome("b", passed=1)], OUT)
 
