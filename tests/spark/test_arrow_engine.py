@@ -20,7 +20,6 @@ from tests.spark.toolbox import Jobs, data_files, local, only, outcomes, rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytest.importorskip("pyarrow")
 _COLUMNS = (
     "id BIGINT, v STRING, d DECIMAL(12,2), w DECIMAL(30,3), t TIMESTAMP, a ARRAY<INT>,"
     " s STRUCT<x: INT, y: STRING>"
