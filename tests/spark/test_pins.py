@@ -70,6 +70,7 @@ WRITING = {
         "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory",
     ),
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": ("true", "false"),
+    "mapreduce.output.basename": ("_hidden", "part"),
     "mapreduce.fileoutputcommitter.cleanup.skipped": ("true", "false"),
     "parquet.summary.metadata.level": ("ALL", "NONE"),
     "parquet.encryption.footer.key": ("k2", ""),
