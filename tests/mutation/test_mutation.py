@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from demo.services import paths
@@ -35,6 +38,14 @@ def test_every_hazard_has_a_mutation_or_says_why_not() -> None:
     assert sorted([*tried, *PLANNED, *NO_GUARD], key=ALL.index) == list(ALL)
     assert set(PARTLY) <= tried
     assert len({mutation.id for mutation in MUTATIONS}) == len(MUTATIONS)
+
+
+def test_the_tests_on_spark_exist() -> None:
+    """One that does not keeps all others of the thorough run from running. A new pin needs its case, for example."""
+    tests = sorted({test for mutation in MUTATIONS if mutation.env == "spark" for test in mutation.tests})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--test-set=all", *tests]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _verdict(passed: str = "", failed: str = "", errors: str = "", output: str = "") -> Verdict:
