@@ -14,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from airflow.providers.common.compat.sdk import AirflowFailException, Asset, dag, task
+from airflow.providers.common.compat.sdk import AirflowFailException, dag, task
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
@@ -52,12 +52,7 @@ def lakekeeper_demo() -> None:
             raise AirflowFailException(f"still too many small files in {', '.join(left)}")
 
     record = RecordCompactionOperator(task_id="record", compaction=compact.output)
-    # Airflow creates this asset when it reads the DAG. Two tasks that end at once would both create it with their
-    # first event, and Airflow fails the second one.
-    of_all_tables = Asset("lakekeeper://default/tables")
-    RollbackOperator(
-        task_id="rollback", compaction=record.output, only_when_cleared=True, inlets=[of_all_tables]
-    )
+    RollbackOperator(task_id="rollback", compaction=record.output, only_when_cleared=True)
     compact >> verify
     nothing_left(verify.output)
 

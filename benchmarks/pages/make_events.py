@@ -113,7 +113,7 @@ def _event(record: dict[str, Any], verb: str, number: int, run_id: str, at: date
         "run_id": run_id,
         "ended": at.isoformat(),
     }
-    told |= {"report": None, "whole": verb == "analyze", "page": 1, "pages": 1}
+    told |= {"report": None, "server": "default", "whole": verb == "analyze", "page": 1, "pages": 1}
     return {
         "timestamp": at,
         "source_dag_id": DAG.format(number % DATABASES),
@@ -126,14 +126,13 @@ def _event(record: dict[str, Any], verb: str, number: int, run_id: str, at: date
 
 def main() -> int:
     tables, nights = map(int, sys.argv[1:])
-    uri = health.uri_of("default")
     with create_session() as session:
         session.merge(DagBundleModel(name="dags-folder"))
         session.flush()
         for number in range(DATABASES):
             place = {"bundle_name": "dags-folder", "fileloc": "/dags/x.py", "relative_fileloc": "x.py"}
             session.merge(DagModel(dag_id=DAG.format(number), is_paused=False, is_stale=False, **place))
-        asset = AssetModel(name=uri, uri=uri, group="asset", extra={})
+        asset = AssetModel(name=health.URI, uri=health.URI, group="asset", extra={})
         session.add(asset)
         session.flush()
         number = asset.id

@@ -26,13 +26,13 @@ _BYTES_OF_ONE = 32 * 1024
 _TABLES = 1000
 
 
-def alias_of(verb: str) -> AssetAlias | None:
-    """Return the alias under which the events of a verb are emitted; None for a verb that has none, and on Airflow 2.
+def outlets_of(verb: str) -> list[AssetAlias]:
+    """Return the alias under which the events of a verb are emitted; none for a verb without, and on Airflow 2.
 
     Airflow 2 records an event of an alias only if it has found the alias in the DAG, which it does not for a mapped
     operator. Else the task fails after it has succeeded, and would run again.
     """
-    return AssetAlias(f"lakekeeper_{verb}") if AIRFLOW_V_3_0_PLUS and verb in _UNITS_OF else None
+    return [AssetAlias(f"lakekeeper_{verb}")] if AIRFLOW_V_3_0_PLUS and verb in _UNITS_OF else []
 
 
 def uri_of(table: str, verb: str, server: str) -> str:
@@ -57,12 +57,12 @@ def emit(context: Context, report: Report, uri: str | None, server: str) -> None
     Args:
         uri: where the report is kept
     """
-    alias, accessors = alias_of(report.verb), context.get("outlet_events")
-    if alias is None or accessors is None:
+    outlets, accessors = outlets_of(report.verb), context.get("outlet_events")
+    if not outlets or accessors is None:
         return
     try:
         for table, extra in extras(report, uri):
-            _add(accessors[alias], table, uri_of(table, report.verb, server), extra)
+            _add(accessors[outlets[0]], table, uri_of(table, report.verb, server), extra)
     except Exception as error:
         log.warning("asset events of %s could not be emitted: %s", report.verb, error)
 

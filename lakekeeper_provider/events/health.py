@@ -2,6 +2,9 @@
 
 Airflow records it as events of one asset if the task succeeds. A task that does not succeed pushes it to XCom, and its
 retry or the next run replaces it.
+
+Each task declares that asset, so that it is there before the first event. Of two tasks that end at once, and whose
+events both need an asset that there is not yet, Airflow fails one after its job is done.
 """
 
 from __future__ import annotations
@@ -20,37 +23,44 @@ log = logging.getLogger(__name__)
 #: So many pages are left in XCom at most: the reader asks for them by their names.
 _PAGES = 64
 _VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP)
+_ASSET, _ALIAS = Asset(health.URI), AssetAlias(health.ALIAS)
 
 
-def alias_of(verb: str) -> AssetAlias | None:
-    """Return the alias of the events; None for a verb that has none, and on Airflow 2, which has no such page."""
-    return AssetAlias(health.ALIAS) if AIRFLOW_V_3_0_PLUS and verb in _VERBS else None
+def outlets_of(verb: str) -> list[Any]:
+    """Return the asset of the events, and its alias; none for a verb without, and on Airflow 2, which has no page."""
+    return [_ASSET, _ALIAS] if AIRFLOW_V_3_0_PLUS and verb in _VERBS else []
 
 
 def emit(context: Context, report: Report, told: dict[str, Any], server: str) -> None:
     """Emit the events. An error is logged: the job is done, and must not run again because of an event.
 
+    The first page is the event of the asset itself, of which Airflow records one for a task; further ones go through
+    the alias.
+
     Args:
         told: what holds for the job as a whole, as ``extras`` has it
         server: host and port of HiveServer2
     """
-    alias, accessors = alias_of(report.verb), context.get("outlet_events")
-    if alias is None or accessors is None:
+    accessors = context.get("outlet_events")
+    if not outlets_of(report.verb) or accessors is None:
         return
     try:
-        for extra in extras(report, told):
-            accessors[alias].add(Asset(health.uri_of(server)), extra=extra)
+        for extra in extras(report, {**told, "server": server}):
+            if extra["page"] == 1:
+                accessors[_ASSET].extra = extra
+            else:
+                accessors[_ALIAS].add(_ASSET, extra=extra)
     except Exception as error:
         log.warning("the health of the tables of this job could not be recorded: %s", error)
 
 
 def push(context: Context, report: Report, told: dict[str, Any], server: str) -> None:
     """Push the same to XCom, from a task that will not succeed. An error is logged, likewise."""
-    if alias_of(report.verb) is None:
+    if not outlets_of(report.verb):
         return
     try:
-        for number, extra in zip(range(_PAGES), extras(report, told)):
-            context["ti"].xcom_push(key=f"{health.XCOM_KEY}{number}", value={**extra, "server": server})
+        for number, extra in zip(range(_PAGES), extras(report, {**told, "server": server})):
+            context["ti"].xcom_push(key=f"{health.XCOM_KEY}{number}", value=extra)
     except Exception as error:
         log.warning("the health of the tables of this job could not be kept: %s", error)
 
@@ -59,8 +69,8 @@ def extras(report: Report, told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the extra of each event; ``tables`` is a page of records.
 
     Args:
-        told: ``report`` (its URI), ``whole`` (every partition of each table was looked at) and, of a cleanup, its
-            retention
+        told: ``report`` (its URI), ``server``, ``whole`` (every partition of each table was looked at) and, of a
+            cleanup, its retention
     """
     texts = health.pages(health.records(report))
     for number, text in enumerate(texts):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context, Stats, utcnow
 from lakekeeper_provider.events import asset_events, health, metrics
@@ -12,8 +13,27 @@ from lakekeeper_provider.report.report import Report
 class ObservedJob:
     """The part of an operator that tells the result of its job to Airflow's metrics, assets and OpenLineage."""
 
+    verb: ClassVar[str]
     _reported: Report | None = None
     _server = ""
+
+    @classmethod
+    def partial(cls, **kwargs: Any) -> Any:
+        """Return what Airflow makes for mapped tasks, with the outlets in the DAG and not only in its tasks.
+
+        Airflow creates assets and aliases that a DAG names when it reads the DAG. What only a task names is created
+        at its end: of two tasks that create the same at once, Airflow fails one after its job is done.
+        """
+        mapped = super().partial(**kwargs)  # type: ignore[misc]
+        if outlets := cls.with_own_outlets(mapped.kwargs.get("outlets") or ()):
+            mapped.kwargs["outlets"] = outlets
+        return mapped
+
+    @classmethod
+    def with_own_outlets(cls, outlets: Iterable[Any]) -> list[Any]:
+        """Return outlets, and once those of the events of this operator."""
+        own = [*asset_events.outlets_of(cls.verb), *health.outlets_of(cls.verb)]
+        return [*(each for each in outlets if each not in own), *own]
 
     def tell(
         self, report: Report, uri: str | None, server: str, told: dict[str, Any], context: Context

@@ -16,7 +16,7 @@ from lakekeeper_provider.compat import (
     fail_on_usage_error,
     utcnow,
 )
-from lakekeeper_provider.events import asset_events, health
+from lakekeeper_provider.events import health
 from lakekeeper_provider.events.observed_job import ObservedJob
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.launch import request
@@ -137,8 +137,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         self.writers = writers
         self.use_krb5ccache = use_krb5ccache
         self.hive_server = hive_server
-        aliases = filter(None, (asset_events.alias_of(self.verb), health.alias_of(self.verb)))
-        self.outlets = [*self.outlets, *aliases]  # type: ignore[has-type]
+        self.outlets = self.with_own_outlets(self.outlets)  # type: ignore[has-type]
         if hasattr(self, "durable"):
             # A durable job is not submitted again when a succeeded task is cleared. These jobs must be, and
             # it is safe: a job resumes from its journal.

@@ -94,7 +94,7 @@ def one_table(request: Request, user: User) -> str:
     with snapshot.tables.lock:
         numbers = [point.number for point in view.points()][-_RUNS_SHOWN:]
         servers = {each: dict(dags) for each, dags in snapshot.tables.servers.items()}
-    found = stored.numbered([each for each in numbers if each], snapshot.servers)
+    found = stored.numbered([each for each in numbers if each])
     if 0 in numbers:
         found = sorted([*found, *stored.failed(_RUNS_SHOWN, permitted)], key=lambda each: each.at)
     runs = shown.runs_of(view, found)
@@ -118,7 +118,7 @@ def one_run(user: User, dag_id: str, run_id: str) -> str:
     access.require(user, dag_id, DagAccessEntity.TASK_INSTANCE)
     run_id = _run_id(dag_id, run_id)
     snapshot = follower.snapshot()
-    found = stored.of_run(dag_id, run_id, stored.servers())
+    found = stored.of_run(dag_id, run_id)
     states = stored.states(dag_id, run_id)
     if not states and not found:
         raise HTTPException(404, "There is no such DAG run")
@@ -141,7 +141,7 @@ def one_task(user: User, dag_id: str, run_id: str, task_id: str, map_index: str 
     run_id = _run_id(dag_id, run_id)
     found = [
         each
-        for each in stored.of_run(dag_id, run_id, stored.servers())
+        for each in stored.of_run(dag_id, run_id)
         if (each.source.task_id, each.source.map_index) == (task_id, index)
     ]
     known = {(task, number): state for task, number, _, state in stored.states(dag_id, run_id)}

@@ -43,13 +43,11 @@ class Snapshot:
     """What is known at one time.
 
     Args:
-        servers: the assets of the observations
         complete: everything was read; else only the newest, and figures over time are missing
         read_at: when it was read last, in seconds since the epoch
     """
 
     tables: Tables
-    servers: dict[int, str]
     complete: bool
     read_at: float
 
@@ -142,7 +140,6 @@ class Reader:
 
     def __init__(self) -> None:
         self.tables = Tables()
-        self._servers: dict[int, str] = {}
         self._cursor: int | None = None
         self._seen: deque[tuple[int, float]] = deque(maxlen=_REMEMBERED)
         self._last_read = 0.0
@@ -152,15 +149,14 @@ class Reader:
     def snapshot(self) -> Snapshot:
         """Return what was read until now, as all there is."""
         self.tables.settle()
-        return Snapshot(self.tables, self._servers, True, time.time())
+        return Snapshot(self.tables, True, time.time())
 
     def read(self) -> bool:
         """Read the next portion; return whether there may be more."""
-        self._servers = stored.servers()
         began = time.time()
         known = {number for number, _ in self._seen}
         read, last = 0, self._begin() if self._cursor is None else self._cursor
-        for each in stored.after(last, self._servers):
+        for each in stored.after(last):
             read, last = read + 1, each.number
             if last not in known:
                 add(self.tables, [each])
@@ -198,15 +194,15 @@ def _first() -> Snapshot:
 
     One portion is read however long that takes: without any, the page would say that nothing is known.
     """
-    tables, servers = Tables(), stored.servers()
+    tables = Tables()
     began = time.monotonic()
     number: int | None = None
     found: list[Stored] = []
     complete = False
     while not complete and (not found or time.monotonic() - began < _FIRST_SECONDS):
-        portion = list(stored.before(number, servers, _FIRST_PORTION))
+        portion = list(stored.before(number, _FIRST_PORTION))
         found += portion
         complete = len(portion) < _FIRST_PORTION
         number = portion[-1].number if portion else None
     add(tables, sorted([*found, *stored.failed(_FIRST_PORTION)], key=lambda each: (each.at, each.number)))
-    return Snapshot(tables, servers, complete, time.time())
+    return Snapshot(tables, complete, time.time())

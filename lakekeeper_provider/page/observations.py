@@ -38,15 +38,18 @@ class Stored:
     Args:
         number: the event's id; 0 for an XCom, which is not numbered
         at: seconds since the epoch
-        server: the Hive that has the tables
         extra: as ``events.health.extras`` has written it
     """
 
     number: int
     at: float
-    server: str
     source: Source
     extra: Mapping[str, Any]
+
+    @cached_property
+    def server(self) -> str:
+        """Return the Hive that has the tables."""
+        return sys.intern(str(self.extra.get("server") or "default").lower())
 
     @property
     def is_known(self) -> bool:

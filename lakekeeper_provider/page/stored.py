@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from airflow.models.asset import AssetEvent, AssetModel
 from airflow.models.taskinstance import TaskInstance
@@ -32,39 +31,31 @@ _XCOM_KEYS = tuple(f"{health.XCOM_KEY}{number}" for number in range(64))
 #: Columns of the table, and not of the model, whose loader would take half of the time and hold all rows at once.
 _EVENTS: Any = AssetEvent.__table__.c
 _EVENT = (
-    *(_EVENTS.id, _EVENTS.timestamp, _EVENTS.asset_id, _EVENTS.extra),
+    *(_EVENTS.id, _EVENTS.timestamp, _EVENTS.extra),
     *(_EVENTS.source_dag_id, _EVENTS.source_run_id, _EVENTS.source_task_id, _EVENTS.source_map_index),
 )
 
 
-def servers() -> dict[int, str]:
-    """Return the assets that have the health of tables, with the Hive of each."""
-    pattern = health.uri_of("%")
-    with create_session() as session:
-        found = session.execute(select(AssetModel.id, AssetModel.uri).where(AssetModel.uri.like(pattern)))
-        return {number: urlsplit(uri).netloc for number, uri in found}
-
-
-def after(number: int, known: dict[int, str], limit: int = PORTION) -> Iterator[Stored]:
+def after(number: int, limit: int = PORTION) -> Iterator[Stored]:
     """Yield the next events after an id, in the order of their ids."""
-    return _events(known, _EVENTS.id > number, order=_EVENTS.id, limit=limit)
+    return _events(_EVENTS.id > number, order=_EVENTS.id, limit=limit)
 
 
-def before(number: int | None, known: dict[int, str], limit: int = PORTION) -> Iterator[Stored]:
+def before(number: int | None, limit: int = PORTION) -> Iterator[Stored]:
     """Yield the last events before an id, or of all, newest first."""
     condition = _EVENTS.id < number if number is not None else _EVENTS.id > 0
-    return _events(known, condition, order=_EVENTS.id.desc(), limit=limit)
+    return _events(condition, order=_EVENTS.id.desc(), limit=limit)
 
 
-def numbered(numbers: Sequence[int], known: dict[int, str]) -> list[Stored]:
+def numbered(numbers: Sequence[int]) -> list[Stored]:
     """Return the events with these ids. One that Airflow has deleted meanwhile is left out."""
-    return list(_events(known, _EVENTS.id.in_(numbers), order=_EVENTS.id, limit=len(numbers)))
+    return list(_events(_EVENTS.id.in_(numbers), order=_EVENTS.id, limit=len(numbers)))
 
 
-def of_run(dag_id: str, run_id: str, known: dict[int, str]) -> list[Stored]:
+def of_run(dag_id: str, run_id: str) -> list[Stored]:
     """Return what the tasks of one DAG run have observed, events and XComs, in their order."""
     condition = (_EVENTS.source_dag_id == dag_id) & (_EVENTS.source_run_id == run_id)
-    events = _events(known, condition, order=_EVENTS.id, limit=None)
+    events = _events(condition, order=_EVENTS.id, limit=None)
     of_xcom = (XComModel.dag_id == dag_id) & (XComModel.run_id == run_id)
     return sorted([*events, *_xcoms(of_xcom, order=XComModel.timestamp)], key=lambda each: each.at)
 
@@ -80,16 +71,16 @@ def failed(limit: int, dags: Iterable[str] | None = None) -> list[Stored]:
     return list(_xcoms(condition, order=XComModel.timestamp.desc(), limit=limit))[::-1]
 
 
-def _events(known: dict[int, str], condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored]:
+def _events(condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored]:
     """Yield one after the other: thousands at once would make each run of the garbage collector a long one."""
-    if not known:
-        return
     of_a_task = _EVENTS.source_dag_id.is_not(None)
-    query = select(*_EVENT).where(_EVENTS.asset_id.in_(known), of_a_task, condition)
     with create_session() as session:
+        # Two queries: PostgreSQL does not know how many events an asset has that it has to look up itself.
+        assets = session.scalars(select(AssetModel.id).where(AssetModel.uri == health.URI)).all()
+        query = select(*_EVENT).where(_EVENTS.asset_id.in_(assets), of_a_task, condition)
         for row in session.execute(query.order_by(order).limit(limit)):
-            number, at, asset, extra, *source = cast("Any", row)
-            yield Stored(number, at.timestamp(), known[asset].lower(), _source(*source), readable(extra))
+            number, at, extra, *source = cast("Any", row)
+            yield Stored(number, at.timestamp(), _source(*source), readable(extra))
 
 
 def _source(dag_id: str, run_id: str | None, task_id: str | None, map_index: int | None) -> Source:
@@ -113,9 +104,7 @@ def _xcoms(condition: Any, *, order: Any, limit: int | None = None) -> Iterator[
     with create_session() as session:
         for row in session.execute(query.order_by(order).limit(limit)):
             at, value, *source = cast("Any", row)
-            extra = readable(_value(value))
-            server = str(extra.get("server") or "default").lower()
-            yield Stored(0, at.timestamp(), server, _source(*source), extra)
+            yield Stored(0, at.timestamp(), _source(*source), readable(_value(value)))
 
 
 def _value(value: Any) -> Any:

@@ -164,6 +164,8 @@ def add(tables: Tables, found: Iterable[Stored]) -> None:
 
 
 def _add(tables: Tables, page: Stored) -> None:
+    if not page.extra:  # of a task that had nothing to tell
+        return
     if not page.is_known:
         tables.unread[page.source.dag_id] += 1
         return

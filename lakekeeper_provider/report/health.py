@@ -18,8 +18,10 @@ from lakekeeper_provider.report.report import Report, skipped_codes, units_with,
 
 #: The version of the records. A reader knows the older ones, and says what a newer one has that it does not know.
 VERSION = 1
-#: The alias of the events, and the XComs of a task that did not succeed: this and the number of the page.
-ALIAS, XCOM_KEY = "lakekeeper_health", "lakekeeper_health_"
+#: The asset whose events have the health of all tables, and its alias.
+URI, ALIAS = "lakekeeper://tables", "lakekeeper_health"
+#: The XComs of a task that did not succeed: this and the number of the page.
+XCOM_KEY = "lakekeeper_health_"
 #: Bytes of one page: an XCom takes 48 KB, and an event must not hold up those who read thousands of them.
 PAGE_BYTES = 32 * 1024
 #: How much of a table is in its record; the report has all of it.
@@ -35,15 +37,6 @@ _AS_REPORTED = (
 _LEFT = ("failed", "quarantined", "changed", "deferred")
 
 Record = dict[str, Any]
-
-
-def uri_of(server: str) -> str:
-    """Return the URI of the asset whose events have the health of all tables of one Hive.
-
-    Args:
-        server: host and port of HiveServer2
-    """
-    return f"lakekeeper://{server}/tables"
 
 
 def records(report: Report) -> Iterator[Record]:

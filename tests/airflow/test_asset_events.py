@@ -125,7 +125,7 @@ def test_odd_names_stay_in_their_part_of_the_uri():
 
 @pytest.mark.parametrize("verb", ["check", "history"])
 def test_a_verb_that_looks_only_has_none(verb):
-    assert asset_events.alias_of(verb) is None
+    assert asset_events.outlets_of(verb) == []
 
 
 def test_airflow_records_the_events_of_a_dag_run(airflow_db, spark):

@@ -41,6 +41,7 @@ def event(
         "run_id": "r1",
         "whole": verb == "analyze",
         "outcome": "done",
+        "server": "hive:10000",
     }
     run_id, at = more.pop("source_run_id", "scheduled__1"), more.pop("at", NOW - timedelta(hours=8))
     return {
@@ -141,13 +142,12 @@ def leave_in_xcom(
 @pytest.fixture
 def recorded(airflow_db: Path) -> Iterator[Callable[..., list[int]]]:
     """Return a function that records events, as Airflow does, and returns their ids; they are deleted afterwards."""
-    uri = health.uri_of("hive:10000")
 
-    def record(*events: dict[str, Any], asset: str = uri) -> list[int]:
+    def record(*events: dict[str, Any]) -> list[int]:
         with create_session() as session:
-            found = session.query(AssetModel).filter_by(uri=asset).one_or_none()
+            found = session.query(AssetModel).filter_by(uri=health.URI).one_or_none()
             if found is None:
-                found = AssetModel(name=asset, uri=asset, group="asset", extra={})
+                found = AssetModel(name=health.URI, uri=health.URI, group="asset", extra={})
                 session.add(found)
                 session.flush()
             made = [AssetEvent(asset_id=found.id, **each) for each in events]

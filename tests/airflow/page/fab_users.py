@@ -31,8 +31,7 @@ def main() -> None:
     _make_users()
     with create_session() as session:
         add_dags(session)
-        uri = health.uri_of("hive:10000")
-        asset = AssetModel(name=uri, uri=uri, group="asset", extra={})
+        asset = AssetModel(name=health.URI, uri=health.URI, group="asset", extra={})
         session.add(asset)
         session.flush()
         record = {"outcome": "failed", "files": 1_000, "bytes": 1_000, "partitions": 9}

@@ -18,10 +18,11 @@ from lakekeeper_provider.report import health
 from tests.airflow.support import TaskInstance, context, dags_in
 from tests.airflow.tasks import compact
 from tests.airflow.test_dags import EXAMPLES
+from tests.unit.provider.test_report import parsed, table, unit
 
 
 class Events(dict):
-    """What Airflow gives a task: the events that it adds, by alias."""
+    """What Airflow gives a task: the events that it adds, by asset and alias."""
 
     def __missing__(self, alias):
         self[alias] = Added()
@@ -29,8 +30,17 @@ class Events(dict):
 
 
 class Added(list):
+    extra = None
+
     def add(self, asset, extra):
         self.append((asset.uri, extra))
+
+
+def extras_in(events):
+    """The extras of the events of all tables: that of the asset itself, and those through its alias."""
+    asset, alias = health_events.outlets_of("compact")
+    assert {uri for uri, _ in events[alias]} <= {asset.uri}
+    return [each for each in (events[asset].extra, *(extra for _, extra in events[alias])) if each]
 
 
 def told(operator, **of_context):
@@ -38,9 +48,8 @@ def told(operator, **of_context):
     events, ti = Events(), TaskInstance()
     with contextlib.suppress(AirflowException, AirflowSkipException):
         operator.execute(context(outlet_events=events, ti=ti, **of_context))
-    alias = health_events.alias_of("compact")
     xcoms = {key: value for key, value in ti.pushed.items() if key.startswith(health.XCOM_KEY)}
-    return [extra for _, extra in events.get(alias, ())], xcoms
+    return extras_in(events), xcoms
 
 
 def names_in(extra):
@@ -51,10 +60,22 @@ def test_airflow_records_what_each_job_has_seen_of_every_table(airflow_db, spark
     dag_run = dags_in(EXAMPLES).dags["lakekeeper_demo"].test()
     with create_session() as session:
         events = session.query(AssetEvent).filter_by(source_run_id=dag_run.run_id).all()
-        found = [event for event in events if event.uri == health.uri_of("default")]
+        found = [event for event in events if event.uri == health.URI]
         seen = {(event.source_task_id, name) for event in found for name in names_in(event.extra)}
     tables = ("lakekeeper_flat", "lakekeeper_events", "lakekeeper_events_2p")
     assert seen == {(task, f"demo.{name}") for task in ("analyze", "compact", "verify") for name in tables}
+    assert {event.extra["server"] for event in found} == {"default"}
+
+
+def test_what_does_not_fit_into_one_event_goes_into_further_ones():
+    many = [table(f"sales.t{number}", units=[unit("compacted")] * 20) for number in range(300)]
+    events = Events()
+    health_events.emit({"outlet_events": events}, parsed("done", *many), {"report": None}, "hive:10000")
+    extras = extras_in(events)
+    assert [each["page"] for each in extras] == list(range(1, len(extras) + 1))
+    assert len(extras) > 2
+    assert [name for each in extras for name in names_in(each)] == [each["table"] for each in many]
+    assert {each["server"] for each in extras} == {"hive:10000"}
 
 
 class TestTold:

@@ -10,7 +10,6 @@ from airflow.models.dag import DagModel
 from airflow.utils.session import create_session
 
 from lakekeeper_provider.page import app, follower
-from lakekeeper_provider.report import health
 from tests.airflow.page.conftest import NOW, event
 
 ANALYSED = {
@@ -37,8 +36,8 @@ COMPACTED |= {
 TABLE = "/lakekeeper/table?server=hive:10000&name="
 
 
-def night():
-    return [event(ANALYSED), event(COMPACTED, verb="compact", at=NOW - timedelta(hours=7))]
+def night(**more):
+    return [event(ANALYSED, **more), event(COMPACTED, verb="compact", at=NOW - timedelta(hours=7), **more)]
 
 
 def text(response):
@@ -50,6 +49,12 @@ def test_an_empty_list_says_what_to_do_first(client, recorded):
     assert page.status_code == 200
     assert "Nothing is known yet" in page.text
     assert "lakekeeper_on_demand" in page.text
+
+
+def test_a_task_that_had_nothing_to_tell_is_no_result_that_could_not_be_read(client, recorded):
+    """Airflow records an event of each task that succeeds."""
+    recorded(*night(), {**event(verb="compact"), "extra": {}})
+    assert "could not be read" not in client("admin").get("/lakekeeper/").text
 
 
 def test_the_list_has_the_figures_of_all_tables(client, recorded):
@@ -129,14 +134,14 @@ def test_an_odd_name_of_a_run_is_none(client, recorded, page, name, value, codes
 def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_known(client, recorded):
     recorded(*night())
     other = f"{TABLE.replace('hive:', 'hiveb:')}sales.events"
-    recorded(*night(), asset=health.uri_of("HiveB:10000"))
+    recorded(*night(server="HiveB:10000"))
     asked = client("admin")
     assert {"hive:10000", "hiveb:10000"} <= set(text(asked.get("/lakekeeper/")).split())
     for page in (asked.get(f"{TABLE}sales.events"), asked.get(other)):
         assert "of the Hive server" in page.text
         assert "It is not known that the DAG lakekeeper_on_demand works on the Hive server" in page.text
         assert "<button data-act" not in page.text
-    recorded(event(ANALYSED, dag_id="lakekeeper_on_demand"), asset=health.uri_of("hiveb:10000"))
+    recorded(event(ANALYSED, dag_id="lakekeeper_on_demand", server="hiveb:10000"))
     again = client("admin")
     app.follower.stop()
     app.follower = follower.Follower()
@@ -161,16 +166,16 @@ def test_the_page_of_a_run_without_a_compaction_says_what_was_done(client, recor
 
 
 def test_a_hive_server_that_has_another_name_now_hides_no_button(client, recorded):
-    recorded(event(ANALYSED, at=NOW - timedelta(days=8)), asset=health.uri_of("default"))
+    recorded(event(ANALYSED, at=NOW - timedelta(days=8), server="default"))
     recorded(*night())
     assert "<button data-act" in client("admin").get(f"{TABLE}sales.events").text
 
 
 def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_run(client, recorded):
     refused = {"table": "sales.events", "outcome": "refused"}
-    elsewhere = event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW)
+    elsewhere = event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW, server="hiveb:10000")
     recorded(*night(), event(refused, verb="rollback", at=NOW))
-    recorded(elsewhere, asset=health.uri_of("hiveb:10000"))
+    recorded(elsewhere)
     page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1").text
     assert "rolled back</span>" not in page
     recorded(event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW))
