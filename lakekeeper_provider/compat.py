@@ -28,7 +28,7 @@ from airflow.providers.common.compat.sdk import (
     PokeReturnValue,
     XCom,
 )
-from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_0_PLUS
+from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_0_PLUS, AIRFLOW_V_3_1_PLUS
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from lakekeeper_provider.exceptions import UsageError
@@ -44,6 +44,7 @@ except ImportError:  # likewise
 
 __all__ = [
     "AIRFLOW_V_3_0_PLUS",
+    "AIRFLOW_V_3_1_PLUS",
     "AirflowException",
     "AirflowFailException",
     "AirflowNotFoundException",

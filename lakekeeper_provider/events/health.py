@@ -13,7 +13,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
+from lakekeeper_provider.compat import AIRFLOW_V_3_1_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.options.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.report import health
 from lakekeeper_provider.report.report import Report
@@ -27,8 +27,8 @@ _ASSET, _ALIAS = Asset(health.URI), AssetAlias(health.ALIAS)
 
 
 def outlets_of(verb: str) -> list[Any]:
-    """Return the asset of the events, and its alias; none for a verb without, and on Airflow 2, which has no page."""
-    return [_ASSET, _ALIAS] if AIRFLOW_V_3_0_PLUS and verb in _VERBS else []
+    """Return the asset of the events, and its alias; none for a verb without, and before Airflow 3.1: no page there."""
+    return [_ASSET, _ALIAS] if AIRFLOW_V_3_1_PLUS and verb in _VERBS else []
 
 
 def emit(context: Context, report: Report, told: dict[str, Any], server: str) -> None:

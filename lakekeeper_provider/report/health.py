@@ -19,7 +19,7 @@ from lakekeeper_provider.report.report import Report, skipped_codes, units_with,
 #: The version of the records. A reader knows the older ones, and says what a newer one has that it does not know.
 VERSION = 1
 #: The asset whose events have the health of all tables, and its alias.
-URI, ALIAS = "lakekeeper://tables", "lakekeeper_health"
+URI, ALIAS = "lakekeeper://hive/tables", "lakekeeper_health"
 #: The XComs of a task that did not succeed: this and the number of the page.
 XCOM_KEY = "lakekeeper_health_"
 #: Bytes of one page: an XCom takes 48 KB, and an event must not hold up those who read thousands of them.
