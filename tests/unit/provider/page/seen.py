@@ -23,7 +23,7 @@ def stored(
 ) -> Stored:
     told = {"version": health.VERSION, "verb": verb, "whole": verb == "analyze", **extra}
     source = Source(dag_id, "scheduled__1", verb, -1)
-    return Stored(number, at, "hive:10000", source, {**told, "tables": json.dumps(records)})
+    return Stored(number, at, source, {"server": "hive:10000", **told, "tables": json.dumps(records)})
 
 
 def record(name: str = "sales.events", **more: Any) -> dict[str, Any]:

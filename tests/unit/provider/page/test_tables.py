@@ -255,7 +255,7 @@ def test_warnings_and_refusals_are_counted_by_their_codes():
 )
 def test_what_is_no_record_is_left_out(text):
     page = stored()
-    broken = Stored(1, NOW, page.server, page.source, {**page.extra, "tables": text})
+    broken = Stored(1, NOW, page.source, {**page.extra, "tables": text})
     assert len(tables_of(broken)) == 0
 
 
@@ -400,7 +400,7 @@ def test_since_when_the_history_is_known():
 def test_a_record_that_is_nested_deeply_hides_no_other(depth):
     deep = '{"table":"sales.deep","outcome":"done","x":' + "[" * depth + "]" * depth + "}"
     page = stored(number=2)
-    tables = tables_of(Stored(2, NOW, page.server, page.source, {**page.extra, "tables": f"[{deep}]"}))
+    tables = tables_of(Stored(2, NOW, page.source, {**page.extra, "tables": f"[{deep}]"}))
     add(tables, [stored(ANALYSED)])
     tables.settle()
     rows, _ = figures.of_all(tables.views(ALL), NOW)
