@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demo.services import paths
-from demo.services.processes import kill_session, session_members, spawn, stop, tail
+from demo.services.processes import (
+    adopt_orphans,
+    kill_session,
+    reap_orphans,
+    session_members,
+    spawn,
+    stop,
+    tail,
+)
 
 #: Seconds between two looks at the memory. The kernel keeps the peak; only the end of a process can be missed.
 INTERVAL = 0.25
@@ -51,6 +59,7 @@ def measure(command: Sequence[str | Path], *, log: Path, env: Mapping[str, str])
     Raises:
         RunFailed: the program's exit code was not 0.
     """
+    adopt_orphans()
     log.unlink(missing_ok=True)
     busy, started = _busy_seconds(), time.monotonic()
     process = spawn(command, log=log, cwd=paths.ROOT, env=env)
@@ -60,6 +69,8 @@ def measure(command: Sequence[str | Path], *, log: Path, env: Mapping[str, str])
         wall = time.monotonic() - started
         memory.stop()
         kill_session(process)
+        # Spark's Python workers end after their JVM, which so has none of their seconds.
+        usages = list(reap_orphans(process))
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     finally:
@@ -67,7 +78,7 @@ def measure(command: Sequence[str | Path], *, log: Path, env: Mapping[str, str])
         stop(process)
     if process.returncode:
         raise RunFailed(f"{command[0]} ended with {process.returncode}; see {log}:\n{tail(log)}")
-    cpu = usage.ru_utime + usage.ru_stime
+    cpu = sum(each.ru_utime + each.ru_stime for each in (*usages, usage))
     others = max(0.0, _busy_seconds() - busy - cpu)
     return Measured(
         round(wall, 2), round(cpu, 2), memory.peak("java"), memory.peak("python"), round(others, 2)

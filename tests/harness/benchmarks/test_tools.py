@@ -28,6 +28,16 @@ def test_processor_seconds_of_children_count(tmp_path):
     assert _python(parent, tmp_path).cpu >= 0.5
 
 
+def test_processor_seconds_of_those_whose_parent_has_ended_count(tmp_path):
+    """As Spark's Python workers, which end after their JVM."""
+    burning = "import os\nif os.fork() == 0:\n    " + _BURN.replace("\n", "\n    ") + "\n    time.sleep(60)"
+    parent = (
+        f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burning!r}]); time.sleep(2)"
+    )
+
+    assert _python(parent, tmp_path).cpu >= 0.5
+
+
 def test_the_peak_memory_of_python_is_seen(tmp_path):
     taken = _python("import time; data = bytearray(b'x' * 150_000_000); del data; time.sleep(1)", tmp_path)
 
