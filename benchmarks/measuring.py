@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demo.services import paths
-from demo.services.processes import (
-    adopt_orphans,
-    kill_session,
-    reap_orphans,
-    session_members,
-    spawn,
-    stop,
-    tail,
-)
+from demo.services.processes import kill_session, session_members, spawn, stop, tail
 
 #: Seconds between two looks at the memory. The kernel keeps the peak; only the end of a process can be missed.
 INTERVAL = 0.25
 _TICKS = os.sysconf("SC_CLK_TCK")
+#: The bit of SIGCHLD in the mask of ignored signals (proc(5), SigIgn).
+_SIGCHLD = 1 << (signal.SIGCHLD - 1)
 
 
 class RunFailed(Exception):
@@ -59,30 +54,25 @@ def measure(command: Sequence[str | Path], *, log: Path, env: Mapping[str, str])
     Raises:
         RunFailed: the program's exit code was not 0.
     """
-    adopt_orphans()
     log.unlink(missing_ok=True)
     busy, started = _busy_seconds(), time.monotonic()
     process = spawn(command, log=log, cwd=paths.ROOT, env=env)
-    memory = _Memory(lambda: session_members(process))
+    watch = _Watch(lambda: session_members(process))
     try:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         wall = time.monotonic() - started
-        memory.stop()
+        watch.stop()
         kill_session(process)
-        # Spark's Python workers end after their JVM, which so has none of their seconds.
-        usages = list(reap_orphans(process))
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     finally:
-        memory.stop()
+        watch.stop()
         stop(process)
     if process.returncode:
         raise RunFailed(f"{command[0]} ended with {process.returncode}; see {log}:\n{tail(log)}")
-    cpu = sum(each.ru_utime + each.ru_stime for each in (*usages, usage))
+    cpu = usage.ru_utime + usage.ru_stime + watch.unaccounted
     others = max(0.0, _busy_seconds() - busy - cpu)
-    return Measured(
-        round(wall, 2), round(cpu, 2), memory.peak("java"), memory.peak("python"), round(others, 2)
-    )
+    return Measured(round(wall, 2), round(cpu, 2), watch.peak("java"), watch.peak("python"), round(others, 2))
 
 
 def _busy_seconds() -> float:
@@ -93,12 +83,17 @@ def _busy_seconds() -> float:
     return (user + nice + system + irq + softirq) / _TICKS
 
 
-class _Memory:
-    """A thread that looks at the peak memory of processes, by the name of their program."""
+class _Watch:
+    """A thread that looks at processes: the peak memory by the name of their program, and seconds that get lost.
+
+    Linux gives a parent that ignores SIGCHLD no processor seconds of its children (wait(2), times(2)). PySpark's daemon
+    is one, and its children do all the work of Spark in Python.
+    """
 
     def __init__(self, members: Callable[[], Sequence[int]]) -> None:
         self._members = members
         self._peaks: dict[str, int] = {}
+        self._lost: dict[int, float] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -107,22 +102,39 @@ class _Memory:
         self._ended.set()
         self._thread.join()
 
+    @property
+    def unaccounted(self) -> float:
+        """Return the processor seconds of children whose parent ignores their end, as they were seen last."""
+        return sum(self._lost.values())
+
     def peak(self, program: str) -> int:
         """Return the most MB that one process of this program had."""
         return max((mb for name, mb in self._peaks.items() if name.startswith(program)), default=0)
 
     def _watch(self) -> None:
         while not self._ended.wait(INTERVAL):
-            for pid in self._members():
-                name, mb = _peak_of(pid)
+            found = {pid: fields for pid in self._members() if (fields := _status(pid))}
+            for pid, fields in found.items():
+                name, mb = fields["Name"], int(fields.get("VmHWM", "0 kB").split()[0]) // 1024
                 self._peaks[name] = max(mb, self._peaks.get(name, 0))
+                parent = found.get(int(fields["PPid"]))
+                if parent and int(parent["SigIgn"], 16) & _SIGCHLD:
+                    self._lost[pid] = max(_seconds(pid), self._lost.get(pid, 0.0))
 
 
-def _peak_of(pid: int) -> tuple[str, int]:
-    """Return the program of a process, and the most memory that it has had, in MB (proc(5), VmHWM)."""
+def _status(pid: int) -> dict[str, str]:
+    """Return what the kernel says of a process (proc(5), /proc/PID/status); nothing if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
-        return "", 0
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return fields["Name"].strip(), int(fields.get("VmHWM", "0 kB").split()[0]) // 1024
+        return {}
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _seconds(pid: int) -> float:
+    """Return the processor seconds of a process, without its children; 0 if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS

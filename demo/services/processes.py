@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import os
 import queue
-import resource
 import signal
 import subprocess
 import sys
@@ -165,24 +164,6 @@ def kill_session(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is None:
         for pid in [*session_members(process), process.pid]:
             _signal(os.kill, pid, signal.SIGKILL)
-
-
-def adopt_orphans() -> None:
-    """Make each descendant of this process that loses its parent a child of it (Linux only)."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def reap_orphans(process: subprocess.Popen[bytes]) -> Iterator[resource.struct_rusage]:
-    """Wait for all but the child itself in its session, which was killed; yield what each of them has used.
-
-    Needs `adopt_orphans`; elsewhere there are none to wait for.
-    """
-    while members := [pid for pid in session_members(process) if pid != process.pid]:
-        for pid in members:
-            with contextlib.suppress(ChildProcessError):  # its parent has not ended yet
-                yield os.wait4(pid, 0)[2]
-        time.sleep(0.01)
 
 
 def kill_tree(process: subprocess.Popen[bytes]) -> None:

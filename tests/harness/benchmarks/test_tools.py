@@ -28,11 +28,11 @@ def test_processor_seconds_of_children_count(tmp_path):
     assert _python(parent, tmp_path).cpu >= 0.5
 
 
-def test_processor_seconds_of_those_whose_parent_has_ended_count(tmp_path):
-    """As Spark's Python workers, which end after their JVM."""
-    burning = "import os\nif os.fork() == 0:\n    " + _BURN.replace("\n", "\n    ") + "\n    time.sleep(60)"
+def test_processor_seconds_of_those_whose_end_nobody_heeds_count(tmp_path):
+    """As Spark's Python workers: PySpark's daemon ignores SIGCHLD."""
+    waiting = "import signal, subprocess, sys, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
     parent = (
-        f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {burning!r}]); time.sleep(2)"
+        f"{waiting}subprocess.Popen([sys.executable, '-c', {_BURN!r} + '\\ntime.sleep(60)']); time.sleep(3)"
     )
 
     assert _python(parent, tmp_path).cpu >= 0.5
