@@ -167,16 +167,21 @@ def test_a_bound_that_is_nan_is_not_compared() -> None:
     """As some writers note it. The other bound, and those of other files, still are."""
     leaf = _read(_file(more=pa.array([1.5] * 10))).schema.column(3)
 
-    def chunk(low: float, high: float) -> Any:
+    def footer(low: float, high: float) -> Any:
         known = SimpleNamespace(
             has_null_count=True, null_count=0, has_min_max=True, min_raw=low, max_raw=high
         )
-        return SimpleNamespace(path_in_schema="more", num_values=10, statistics=known)
+        chunk = SimpleNamespace(num_values=10, statistics=known)
+        only = SimpleNamespace(column=lambda _: chunk)
+        schema = SimpleNamespace(column=lambda _: leaf)
+        return SimpleNamespace(
+            num_rows=10, num_columns=1, num_row_groups=1, schema=schema, row_group=lambda _: only
+        )
 
     before, after, other = Figures(), Figures(), Figures()
-    before._add_chunk(leaf, chunk(1.0, float("nan")))
-    after._add_chunk(leaf, chunk(1.0, 5.5))
-    other._add_chunk(leaf, chunk(2.0, 5.5))
+    before.add(footer(1.0, float("nan")))
+    after.add(footer(1.0, 5.5))
+    other.add(footer(2.0, 5.5))
     assert before.difference(after) is None
     assert before.difference(other) == "column 'more' has other minimum than the files"
 

@@ -9,14 +9,30 @@ from __future__ import annotations
 from typing import Any
 
 
+def with_floats(schema: Any) -> list[int]:
+    """Return the numbers of the columns that may have NaN, themselves or in what they contain."""
+    return [number for number, kind in enumerate(schema.types) if _may_have_nan(kind)]
+
+
 def has_nan(column: Any) -> bool:
     """Tell whether an array, or one in it, has NaN."""
     import pyarrow.compute
     import pyarrow.types
 
     if pyarrow.types.is_floating(column.type):
-        return bool(pyarrow.compute.any(pyarrow.compute.is_nan(column)).as_py())
+        return bool(pyarrow.compute.is_nan(column).true_count)
     return any(has_nan(member) for member in _members(column))
+
+
+def _may_have_nan(kind: Any) -> bool:
+    """Tell whether a type has floating point numbers; True for one whose members are not known here."""
+    import pyarrow.types
+
+    if pyarrow.types.is_nested(kind):
+        return any(_may_have_nan(kind.field(number).type) for number in range(kind.num_fields))
+    if pyarrow.types.is_dictionary(kind):
+        return _may_have_nan(kind.value_type)
+    return bool(pyarrow.types.is_floating(kind))
 
 
 def _members(column: Any) -> list[Any]:

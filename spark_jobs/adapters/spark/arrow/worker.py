@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from pyspark import AccumulatorParam
 
 from spark_jobs.adapters.spark.arrow.figures import Figures
-from spark_jobs.adapters.spark.arrow.floats import has_nan
+from spark_jobs.adapters.spark.arrow.floats import has_nan, with_floats
 
 #: A row group is written when it has files of so many bytes, or rows of so many bytes in memory.
 _ROW_GROUP_FILE_BYTES, _ROW_GROUP_MEMORY_BYTES = 64 << 20, 256 << 20
 #: The rows that are read at once: a value that occurs in many rows is in the file once, and in memory in each of them.
 _ROWS_AT_ONCE = 1024
 _LONGEST_REASON = 500
-#: The bytes of a text that goes back to the JVM.
-_TEXT_BYTES = 1 << 20
+#: The bytes of a text that goes back to the JVM, and in how many the byte `1` is looked for at once.
+_TEXT_BYTES, _SEARCHED_BYTES = 1 << 20, 4096
 
 
 class Writing(NamedTuple):
@@ -119,6 +119,7 @@ class _NewFile:
         self._options: dict[str, Any] = {}
         self._schema = ""
         self._metadata: dict[bytes, bytes] = {}
+        self._floats: list[int] = []
         self._tables: list[Any] = []
         self._file_bytes = self._memory_bytes = self._files = 0
         self._figures = Figures()
@@ -137,7 +138,7 @@ class _NewFile:
         self._files += 1
         self._figures.add(file.metadata)
         for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
-            if any(map(has_nan, batch.columns)):  # guard: arrow_floats
+            if any(has_nan(batch.column(number)) for number in self._floats):  # guard: arrow_floats
                 raise Refused(f"{name} has NaN")
             self._add(pyarrow.Table.from_batches([batch]), length)
             length = 0
@@ -146,6 +147,7 @@ class _NewFile:
         """Choose the options with which the schema stays as it is."""
         self._schema, self._metadata = _text_of(file.schema), self._metadata_of(file)
         schema = file.schema_arrow
+        self._floats = with_floats(schema)
         # Old versions of Impala do not know the names of version 2 for dictionaries.
         for version, integers in itertools.product(("1.0", "2.6"), (True, False)):
             options = {**self._fixed(file.schema), "version": version, "store_decimal_as_integer": integers}
@@ -170,7 +172,7 @@ class _NewFile:
     def _add(self, table: Any, size: int) -> None:
         self._tables.append(table)
         self._file_bytes += size
-        self._memory_bytes += table.nbytes
+        self._memory_bytes += table.get_total_buffer_size()
         if self._file_bytes >= _ROW_GROUP_FILE_BYTES or self._memory_bytes >= _ROW_GROUP_MEMORY_BYTES:
             self._flush()
 
@@ -270,7 +272,7 @@ def _texts(unit: int, data: Any) -> Iterator[Any]:
 
 def _next_one(data: Any, start: int) -> int:
     """Return the position of the next byte `1`, which at the latest is the last one of `PAR1`."""
-    while part := data.slice(start, min(_TEXT_BYTES, data.size - start)).to_pybytes():
+    while part := data.slice(start, min(_SEARCHED_BYTES, data.size - start)).to_pybytes():
         found = int(part.find(b"1"))
         if found >= 0:
             return start + found
