@@ -30,7 +30,8 @@ class Measured:
 
     Attributes:
         wall: seconds from its start to its end.
-        cpu: processor seconds, of the kernel too, of the program and everything that it started.
+        cpu: processor seconds, of the kernel too, of the program and everything that it started; of children whose
+            parent ignores their end, as they were seen last.
         jvm_mb: the most memory that its JVM had, in MB (0: it has none).
         python_mb: the same of its Python.
         others: processor seconds of everything else on the machine meanwhile, services such as the metastore included.

@@ -30,10 +30,11 @@ class ObservedJob:
         return mapped
 
     @classmethod
-    def with_own_outlets(cls, outlets: Iterable[Any]) -> list[Any]:
-        """Return outlets, and once those of the events of this operator."""
+    def with_own_outlets(cls, outlets: Any) -> list[Any]:
+        """Return outlets, one or several, and once those of the events of this operator."""
+        given = outlets if isinstance(outlets, Iterable) else [outlets]
         own = [*asset_events.outlets_of(cls.verb), *health.outlets_of(cls.verb)]
-        return [*(each for each in outlets if each not in own), *own]
+        return [*(each for each in given if each not in own), *own]
 
     def tell(
         self, report: Report, uri: str | None, server: str, told: dict[str, Any], context: Context

@@ -55,7 +55,8 @@ def numbered(numbers: Sequence[int]) -> list[Stored]:
 def of_run(dag_id: str, run_id: str) -> list[Stored]:
     """Return what the tasks of one DAG run have observed, events and XComs, in their order."""
     condition = (_EVENTS.source_dag_id == dag_id) & (_EVENTS.source_run_id == run_id)
-    events = _events(condition, order=_EVENTS.id, limit=None)
+    # One without an extra is of a task that had nothing to tell.
+    events = (each for each in _events(condition, order=_EVENTS.id, limit=None) if each.extra)
     of_xcom = (XComModel.dag_id == dag_id) & (XComModel.run_id == run_id)
     return sorted([*events, *_xcoms(of_xcom, order=XComModel.timestamp)], key=lambda each: each.at)
 

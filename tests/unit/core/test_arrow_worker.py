@@ -12,6 +12,7 @@ import pytest
 
 from spark_jobs.adapters.spark.arrow import worker
 from spark_jobs.adapters.spark.arrow.figures import Figures
+from spark_jobs.adapters.spark.arrow.floats import has_nan, with_floats
 from spark_jobs.adapters.spark.arrow.worker import Writing
 
 WRITING = Writing(pa.__version__, "SNAPPY", None, b"ARROW:schema")
@@ -251,6 +252,13 @@ def test_nan_by_which_readers_skip_rows_of_arrow_is_refused(kind: str) -> None:
     files = [_file(rows=3, more=_odd(kind, 2.5)), _file(first=3, rows=3, more=_odd(kind, float("nan")))]
     assert _rewritten([_batch(files[:1])])[1] == {}
     assert _rewritten([_batch(files)]) == ({}, {0: "f1 has NaN"})
+
+
+def test_nan_in_a_type_of_arrow_itself_is_found() -> None:
+    tensor = pa.fixed_shape_tensor(pa.float32(), [1])
+    stored = pa.array([[1.5], [float("nan")]], pa.list_(pa.float32(), 1))
+    assert with_floats(pa.schema([("id", pa.int64()), ("tensor", tensor)])) == [1]
+    assert has_nan(pa.ExtensionArray.from_storage(tensor, stored))
 
 
 @pytest.mark.parametrize("kind", _KINDS)

@@ -25,9 +25,12 @@ def has_nan(column: Any) -> bool:
 
 
 def _may_have_nan(kind: Any) -> bool:
-    """Tell whether a type has floating point numbers; True for one whose members are not known here."""
+    """Tell whether a type is of floating point numbers, or contains some."""
+    import pyarrow
     import pyarrow.types
 
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return _may_have_nan(kind.storage_type)
     if pyarrow.types.is_nested(kind):
         return any(_may_have_nan(kind.field(number).type) for number in range(kind.num_fields))
     if pyarrow.types.is_dictionary(kind):
@@ -37,9 +40,12 @@ def _may_have_nan(kind: Any) -> bool:
 
 def _members(column: Any) -> list[Any]:
     """Return the arrays in an array. They may have more values than the array: then a file is refused for nothing."""
+    import pyarrow
     import pyarrow.types
 
     kind = column.type
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return [column.storage]
     if pyarrow.types.is_struct(kind):
         return [column.field(number) for number in range(kind.num_fields)]
     if pyarrow.types.is_map(kind):
