@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demo.services import paths
-from demo.services.processes import kill_session, session_members, spawn, stop, tail
+from demo.services.processes import kill_session, processor_seconds, session_members, spawn, stop, tail
 
 #: Seconds between two looks at the memory. The kernel keeps the peak; only the end of a process can be missed.
 INTERVAL = 0.25
@@ -120,7 +120,7 @@ class _Watch:
                 self._peaks[name] = max(mb, self._peaks.get(name, 0))
                 parent = found.get(int(fields["PPid"]))
                 if parent and int(parent["SigIgn"], 16) & _SIGCHLD:
-                    self._lost[pid] = max(_seconds(pid), self._lost.get(pid, 0.0))
+                    self._lost[pid] = max(processor_seconds(pid), self._lost.get(pid, 0.0))
 
 
 def _status(pid: int) -> dict[str, str]:
@@ -130,12 +130,3 @@ def _status(pid: int) -> dict[str, str]:
     except OSError:
         return {}
     return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
-
-
-def _seconds(pid: int) -> float:
-    """Return the processor seconds of a process, without its children; 0 if it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -204,12 +204,16 @@ def _stats() -> Iterator[Stat]:
 
 @dataclass(frozen=True)
 class Stat:
-    """An entry of /proc/PID/stat (proc(5)); `started` tells a process from a later one with the same id."""
+    """An entry of /proc/PID/stat (proc(5)); `started` tells a process from a later one with the same id.
+
+    `ticks` are of the processor, in the program and in the kernel, without those of children.
+    """
 
     pid: int
     state: str
     parent: int
     session: int
+    ticks: int
     started: int
 
 
@@ -219,7 +223,16 @@ def _stat(pid: int) -> Stat | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return Stat(pid, fields[0], parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]))
+    ticks = int(fields[11]) + int(fields[12])
+    return Stat(
+        pid, fields[0], parent=int(fields[1]), session=int(fields[3]), ticks=ticks, started=int(fields[19])
+    )
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor seconds of a process, without its children; 0 if it has ended."""
+    found = _stat(pid)
+    return found.ticks / os.sysconf("SC_CLK_TCK") if found else 0.0
 
 
 def state_of(pid: int) -> str | None:

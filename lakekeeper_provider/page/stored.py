@@ -76,7 +76,7 @@ def _events(condition: Any, *, order: Any, limit: int | None) -> Iterator[Stored
     """Yield one after the other: thousands at once would make each run of the garbage collector a long one."""
     of_a_task = _EVENTS.source_dag_id.is_not(None)
     with create_session() as session:
-        # Two queries: PostgreSQL does not know how many events an asset has that it has to look up itself.
+        # An event has only the id of its asset.
         assets = session.scalars(select(AssetModel.id).where(AssetModel.uri == health.URI)).all()
         query = select(*_EVENT).where(_EVENTS.asset_id.in_(assets), of_a_task, condition)
         for row in session.execute(query.order_by(order).limit(limit)):
