@@ -39,11 +39,13 @@ class Played:
         answers: by phase, reader and table.
         reports: the part of a job's report for each table, by phase.
         files: by phase and table, the visible files with sizes and times.
+        backups: the properties of the backup table of each compacted table, as Hive shows them.
     """
 
     answers: dict[str, Found] = field(default_factory=dict)
     reports: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     files: dict[str, dict[str, dict[str, tuple[int, int]]]] = field(default_factory=dict)
+    backups: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def phases(self, table: str) -> list[str]:
         """Return the phases after the first one in which a table was read."""
@@ -120,6 +122,12 @@ def _with_nan(reader: str, phase: str, old: Answer, new: Answer, scanned: Answer
     return lost or (missing(new, scanned) if phase == IN_PART else difference(scanned, new))
 
 
+def _backup_tables(played: Played) -> Iterator[tuple[str, str]]:
+    for table, report in played.reports[COMPACTED].items():
+        if report["backup_table"]:
+            yield table, report["backup_table"]
+
+
 class Play:
     """Writes the tables, and goes through the phases.
 
@@ -154,6 +162,7 @@ class Play:
         played = Played()
         self._read(played, BEFORE, readers, asked)
         played.reports[COMPACTED] = self._job("compact", self._tables)
+        played.backups = {table: self._properties(name) for table, name in _backup_tables(played)}
         self._read(played, COMPACTED, readers, asked)
         compacted = [table for table in self._tables if "compacted" in played.fate(table.name)]
         played.reports[RESTORED] = self._job("rollback", compacted)
@@ -163,6 +172,10 @@ class Play:
             played.reports[IN_PART] = self._in_part(compacted)
             self._read(played, IN_PART, readers, asked)
         return played
+
+    def _properties(self, table: str) -> dict[str, str]:
+        name = ".".join(f"`{part}`" for part in table.split("."))
+        return {str(row[0]).strip(): str(row[1]).strip() for row in self._hive.ask(f"SHOW TBLPROPERTIES {name}")}
 
     def _play_by_arrow(
         self,

@@ -198,6 +198,14 @@ def test_a_table_is_compacted_or_refused(played: Played, written: Table, table: 
     assert files[RESTORED] == files[BEFORE]
 
 
+def test_the_metastore_counts_no_originals_for_a_backup_table(played: Played) -> None:
+    """It would list them all, in one answer: the figures show whether it has, and that is the cost of it."""
+    assert played.backups
+    for properties in played.backups.values():
+        assert properties["external.table.purge"] == "false"
+        assert not {"numFiles", "totalSize", "DO_NOT_UPDATE_STATS"} & properties.keys(), properties
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("table", PARQUET_NAMES)
 def test_arrow_writes_what_it_can_keep(played: Played, written: Table, table: str) -> None:

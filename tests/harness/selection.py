@@ -57,9 +57,10 @@ def _is_left_out(item: pytest.Item, chosen: str) -> bool:
         return False
     if os.environ[ENGINE] != "spark" and OF_ANOTHER_ENGINE not in item.name:
         return True
-    other_version = item.get_closest_marker("one_version") and not _on_reference()
+    other_version = item.get_closest_marker("one_version") and not on_reference()
     return bool(item.get_closest_marker("full") or other_version)
 
 
-def _on_reference() -> bool:
+def on_reference() -> bool:
+    """Return whether this Python belongs to a reference version."""
     return Path(sys.prefix).name.startswith(REFERENCE)

@@ -23,7 +23,7 @@ JOBS = (
         "the backup table takes the source's properties over",
         (
             Rewrite(
-                "backup_own_properties", "{**B, R: I, N: S.A, **M}", "{**S.properties, R: I, N: S.A, **M}"
+                "backup_own_properties", "{**F(S), R: I, N: S.A, **M}", "{**S.properties, R: I, N: S.A, **M}"
             ),
         ),
         (f"{_STATEMENTS}::test_a_backup_table_is_defined_by_what_we_say_and_nothing_else",),

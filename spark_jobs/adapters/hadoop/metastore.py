@@ -19,10 +19,10 @@ from spark_jobs.adapters.hadoop.metastore_parameters import MetastoreParameters
 from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.spark_descriptions import facts_by_spark
 from spark_jobs.adapters.hadoop.sql import (
-    BACKUP_PROPERTIES,
     RUN_PROPERTY,
     SOURCE_PROPERTY,
     backup_ddl,
+    backup_properties,
     partition_clause,
     properties_clause,
     qualified,
@@ -223,10 +223,9 @@ class Metastore:
             if backup in self._with_schema_file:
                 self._entries.drop(backup)
                 return True
+            properties = properties_clause(backup_properties(facts))
             # guard: no_purge_before_drop
-            self._spark.sql(
-                f"ALTER TABLE {qualified(backup)} SET TBLPROPERTIES ({properties_clause(BACKUP_PROPERTIES)})"
-            )
+            self._spark.sql(f"ALTER TABLE {qualified(backup)} SET TBLPROPERTIES ({properties})")
             self._spark.sql(f"DROP TABLE IF EXISTS {qualified(backup)}")
         return True
 

@@ -17,6 +17,9 @@ _DECLARED_AS = {"void": "string", "timestamp_ntz": "timestamp"}
 #: Such a type, and not the name of a field, which a colon follows.
 _UNDECLARED = re.compile(rf"\b({'|'.join(_DECLARED_AS)})\b(?!:)", re.IGNORECASE)
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
+#: With it a metastore of Hive 3 or newer lists no files, and removes the property (`updateTableStatsSlow`). One of
+#: Hive 2 lists them, counts none, and removes it too.
+_UNCOUNTED = {"DO_NOT_UPDATE_STATS": "true"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
 
@@ -49,12 +52,20 @@ def backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str
     partitioned = f" PARTITIONED BY ({keys})" if keys else ""
     stored, more = _stored(source)
     # guard: backup_own_properties
-    properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
+    properties = {**backup_properties(source), RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
     # guard: backup_own_definition
     return (
         f"CREATE EXTERNAL TABLE {qualified(backup)} ({columns}){partitioned} {stored}"
         f" LOCATION {literal(location)} TBLPROPERTIES ({properties_clause(properties)})"
     )
+
+
+def backup_properties(table: TableFacts) -> dict[str, str]:
+    """Return the properties that a statement gives a backup table whose partition keys are those of this table.
+
+    Of a table with partition keys the metastore counts no files, and would keep the property that says so.
+    """
+    return BACKUP_PROPERTIES if table.partition_keys else {**BACKUP_PROPERTIES, **_UNCOUNTED}
 
 
 def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:

@@ -55,6 +55,14 @@ def test_a_backup_table_is_defined_by_what_we_say_and_nothing_else() -> None:
     )
 
 
+def test_the_metastore_does_not_list_the_originals_of_a_table_without_partitions() -> None:
+    whole = replace(SOURCE, partition_keys=(), partition_types=())
+    listed = _Listed({BACKUP.table: of("r1", "sales.events")}, whole)
+    listed.drop_backup(BACKUP, "r1", "sales.events")
+    for statement in (backup_ddl(BACKUP, whole, "r1", "hdfs://nn/w"), listed.told[0]):
+        assert "'DO_NOT_UPDATE_STATS'='true'" in statement
+
+
 def test_values_are_quoted_and_not_interpreted() -> None:
     clause = partition_clause(Unit((("p", "it's \\ 01"), ("q", None)), "x"), "hdfs://nn/o'x")
     assert clause == (
@@ -69,8 +77,8 @@ def test_a_location_is_decoded_once() -> None:
 class _Listed(Metastore):
     """A metastore that only knows names and properties, and notes what it is told."""
 
-    def __init__(self, known: dict[str, dict[str, str]]) -> None:
-        self._known = known
+    def __init__(self, known: dict[str, dict[str, str]], facts: TableFacts = SOURCE) -> None:
+        self._known, self._facts = known, facts
         self._spark = self
         self._uris = ""
         self.told: list[str] = []
@@ -82,7 +90,7 @@ class _Listed(Metastore):
         return table.table in self._known
 
     def table(self, name: TableName) -> TableFacts:
-        return replace(SOURCE, name=str(name), properties=self.properties(name))
+        return replace(self._facts, name=str(name), properties=self.properties(name))
 
     def tables(self, database: str) -> list[str]:
         return list(self._known)
