@@ -36,6 +36,7 @@ from benchmarks.results import Result, Results, Store, now
 from benchmarks.workspace import CHART, LAKEKEEPER, SPARK, Workspace
 from demo.services import environments, paths
 from demo.services.machine import MachineError
+from tests.harness.maven import NoJars
 
 STARTED = time.monotonic()
 
@@ -68,7 +69,7 @@ def main() -> int:
         if not asked.page:
             run(asked)
         show(asked)
-    except (MachineError, NoSpace, RunFailed, RuntimeError) as error:
+    except (MachineError, NoJars, NoSpace, RunFailed, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from demo import tables as demo_tables
 from demo.services import paths
 from demo.services.metastore import Metastore
 from demo.services.spark_config import spark_environ
+from tests.engines.metastore3 import metastore3
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class LocalPlace:
     @contextmanager
     def opened(cls, workspace: Workspace) -> Iterator[LocalPlace]:
         """Run a metastore until the end of the block."""
-        with Metastore(workspace.data / "metastore") as metastore:
+        with metastore3(workspace.data / "metastore") as metastore:
             yield cls(workspace, metastore)
 
     def prepare(self, dataset: Dataset, *, in_place: bool = False) -> LocalTables:

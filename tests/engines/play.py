@@ -175,7 +175,9 @@ class Play:
 
     def _properties(self, table: str) -> dict[str, str]:
         name = ".".join(f"`{part}`" for part in table.split("."))
-        return {str(row[0]).strip(): str(row[1]).strip() for row in self._hive.ask(f"SHOW TBLPROPERTIES {name}")}
+        return {
+            str(row[0]).strip(): str(row[1]).strip() for row in self._hive.ask(f"SHOW TBLPROPERTIES {name}")
+        }
 
     def _play_by_arrow(
         self,

@@ -17,8 +17,9 @@ import pytest
 
 from demo.services import environments
 from demo.services.metastore import Metastore
-from tests.engines import jars, java_programs, shown
-from tests.engines.hive import HiveServer, patched
+from tests.engines import shown
+from tests.engines.hive import HiveServer
+from tests.engines.metastore3 import metastore3
 from tests.engines.play import BEFORE, BY_ARROW, IN_PART, RESTORED, TABLES, Play, Played, running
 from tests.engines.readers import FILES, HIVE_3, HIVE_4, TRINO
 from tests.engines.tables import SPARK_4, Table
@@ -111,15 +112,8 @@ IN_PART_NAMES = [name for name, table in TABLES.items() if table.has_statistics 
 
 @pytest.fixture(scope="session")
 def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
-    """A metastore of Hive 3.1: the older one of the other suites does not serve Hive 3.1's own client.
-
-    Hive sends it conditions on partitions in a form that its classes read as Hive's own do, on Java 17 too.
-    """
-    folder, home = tmp_path_factory.mktemp("metastore"), jars.folder("hive3")
-    settings = {"hive.metastore.event.db.notification.api.auth": "false"}
-    environ = {"JDK_JAVA_OPTIONS": " ".join(java_programs.opened())}
-    patched(home, folder / "conf")
-    with Metastore(folder, jars=home, settings=settings, environ=environ) as started:
+    """A metastore of Hive 3.1: the older one of the other suites does not serve Hive 3.1's own client."""
+    with metastore3(tmp_path_factory.mktemp("metastore")) as started:
         yield started
 
 

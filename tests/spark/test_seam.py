@@ -140,6 +140,7 @@ def test_only_the_backup_of_exactly_this_run_is_dropped_and_its_files_stay(
     spark.sql(f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{place}/a'")
     facts, backup = catalog.table(TableName.parse(f"{database}.t")), TableName(database.name, "backup")
     catalog.create_backup(backup, facts, "r1", f"{place}/b", [])
+    assert "DO_NOT_UPDATE_STATS" not in catalog.properties(backup)
     for name, run_id, source in [
         (backup, "r2", facts.name),
         (backup, "r1", "x.t"),
