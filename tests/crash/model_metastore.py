@@ -8,12 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
-from spark_jobs.adapters.hadoop.metastore import (
-    BACKUP_PROPERTIES,
-    RUN_PROPERTY,
-    SOURCE_PROPERTY,
-    MetastoreError,
-)
+from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
+from spark_jobs.adapters.hadoop.sql import BACKUP_PROPERTIES, RUN_PROPERTY, SOURCE_PROPERTY
 from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.core.rules.partition_loss import set_by_people
