@@ -12,7 +12,6 @@ from benchmarks.results import commit, now
 from benchmarks.workspace import LAKEKEEPER, SPARK
 from demo.services import locks
 from demo.services.java import java_command
-from tests.engines.metastore3 import NAME as METASTORE
 
 
 def context() -> dict[str, str]:
@@ -26,7 +25,6 @@ def context() -> dict[str, str]:
         "python": platform.python_version(),
         "spark": _locked(SPARK, "pyspark"),
         "lakekeeper": _locked(LAKEKEEPER, "lakekeeper"),
-        "metastore": METASTORE,
         "commit": commit(),
         "date": now()[:10],
     }

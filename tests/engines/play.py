@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spark_jobs.adapters.hadoop.sql import qualified
+from spark_jobs.core.values.model import TableName
 from tests.engines import hive_rows, hive_tables, python_files, spark_files
 from tests.engines.answers import NOTHING, Answer, Answers, difference, missing
 from tests.engines.hive import HiveServer, ask_all
@@ -122,12 +124,6 @@ def _with_nan(reader: str, phase: str, old: Answer, new: Answer, scanned: Answer
     return lost or (missing(new, scanned) if phase == IN_PART else difference(scanned, new))
 
 
-def _backup_tables(played: Played) -> Iterator[tuple[str, str]]:
-    for table, report in played.reports[COMPACTED].items():
-        if report["backup_table"]:
-            yield table, report["backup_table"]
-
-
 class Play:
     """Writes the tables, and goes through the phases.
 
@@ -161,8 +157,9 @@ class Play:
         """Go through the phases. `asked` says which engine reads which table."""
         played = Played()
         self._read(played, BEFORE, readers, asked)
-        played.reports[COMPACTED] = self._job("compact", self._tables)
-        played.backups = {table: self._properties(name) for table, name in _backup_tables(played)}
+        played.reports[COMPACTED] = reports = self._job("compact", self._tables)
+        backups = {table: report["backup_table"] for table, report in reports.items()}
+        played.backups = {table: self._properties(backup) for table, backup in backups.items() if backup}
         self._read(played, COMPACTED, readers, asked)
         compacted = [table for table in self._tables if "compacted" in played.fate(table.name)]
         played.reports[RESTORED] = self._job("rollback", compacted)
@@ -174,10 +171,8 @@ class Play:
         return played
 
     def _properties(self, table: str) -> dict[str, str]:
-        name = ".".join(f"`{part}`" for part in table.split("."))
-        return {
-            str(row[0]).strip(): str(row[1]).strip() for row in self._hive.ask(f"SHOW TBLPROPERTIES {name}")
-        }
+        rows = self._hive.ask(f"SHOW TBLPROPERTIES {qualified(TableName.parse(table))}")
+        return {str(row[0]).strip(): str(row[1]).strip() for row in rows}
 
     def _play_by_arrow(
         self,

@@ -193,7 +193,7 @@ def test_a_table_is_compacted_or_refused(played: Played, written: Table, table: 
 
 
 def test_the_metastore_counts_no_originals_for_a_backup_table(played: Played) -> None:
-    """It would list them all, in one answer: the figures show whether it has, and that is the cost of it."""
+    """The figures of a table without partitions show that it has listed all files, and held them in memory."""
     assert played.backups
     for properties in played.backups.values():
         assert properties["external.table.purge"] == "false"
