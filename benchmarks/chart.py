@@ -29,8 +29,11 @@ COLORS = {
 
 
 def draw(panels: list[dict[str, Any]], out: Path) -> None:
-    """Write the chart; each panel has a scale of its own."""
-    figure, axes = pyplot.subplots(len(panels), 1, figsize=(8, 0.4 + 1.25 * len(panels)), squeeze=False)
+    """Write the chart; each panel has a scale of its own, and each bar the same height."""
+    inches = [0.45 + 0.25 * len(panel["bars"]) for panel in panels]
+    figure, axes = pyplot.subplots(
+        len(panels), 1, figsize=(8, 0.4 + sum(inches)), squeeze=False, height_ratios=inches
+    )
     for axis, panel in zip(axes[:, 0], panels, strict=True):
         _panel(axis, panel)
     figure.tight_layout()

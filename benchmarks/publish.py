@@ -11,12 +11,14 @@ from typing import Any
 from benchmarks import page
 from benchmarks.arithmetic import spread
 from benchmarks.cases import CASES
-from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS
+from benchmarks.cases.case import ANALYSED, ARROW, ARROW_ANALYSED, BARE, LAKEKEEPER, OURS
 from benchmarks.results import Results, Store
 from benchmarks.workspace import CHART
 from demo.services import environments, paths
 
 DOCS = paths.ROOT / "docs"
+#: The steps of the chart, from its top.
+DRAWN = (OURS, ANALYSED, ARROW, ARROW_ANALYSED, LAKEKEEPER, BARE)
 
 
 def publish(store: Store, docs: Path = DOCS) -> Path:
@@ -38,7 +40,7 @@ def panels(found: Mapping[str, Results]) -> list[dict[str, Any]]:
     """Return what the chart shows: the cases in which programs are compared."""
     drawn = []
     for name, results in found.items():
-        bars = [_bar(step, results) for step in (OURS, ANALYSED, LAKEKEEPER, BARE) if results.of(step)]
+        bars = [_bar(step, results) for step in DRAWN if results.of(step)]
         if len(bars) > 1:
             drawn.append({"title": CASES[name].title, "bars": bars})
     return drawn

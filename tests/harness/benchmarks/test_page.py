@@ -114,3 +114,12 @@ def test_the_chart_shows_cases_with_something_to_compare():
             "bars": [["this project", 11.0, 10.0, 12.0], ["plain Spark", 5.0, 5.0, 5.0]],
         }
     ]
+
+
+def test_the_chart_shows_the_engine_arrow():
+    steps = {"ours": [4.0], "arrow": [2.0], "arrow-analysed": [1.0], "bare": [3.0]}
+    found = {"partitions-200": results("partitions-200", **steps)}
+
+    (panel,) = panels(found)
+
+    assert [bar[1] for bar in panel["bars"]] == [4.0, 2.0, 1.0, 3.0]
