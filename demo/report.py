@@ -32,7 +32,8 @@ def _row(table: DemoTable, old: Measurement, new: Measurement) -> tuple[str, ...
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+    """Return a size as the jobs' reports have it, whose MB are 1,024 KB."""
+    return f"{size / 1024**2:.1f} MB"
 
 
 def objects_line(before: Tables, after: Tables) -> str:

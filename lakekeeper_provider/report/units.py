@@ -82,6 +82,7 @@ def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
     return [
         *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged, how),
         *_counted("", (_strategy(unit) for unit in flagged)),
+        *_counted("", (_engine(unit) for unit in flagged)),
         *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed, largest),
         *_grid_of(units_with(table, _DONE), _PROCESSED, _processed, largest),
         *_left_alone(table, how.units),
@@ -210,6 +211,12 @@ def _strategy(unit: Unit) -> str | None:
     """Return which files of a unit are rewritten and why; None if there is nothing to say about it."""
     reason = unit.get("strategy_reason")
     return f"{unit.get('strategy')}: {reason}" if reason else None
+
+
+def _engine(unit: Unit) -> str | None:
+    """Return which engine writes a unit that was to be written by Arrow, and why; None of any other unit."""
+    reason = unit.get("engine_reason")
+    return f"{unit.get('engine')}, not arrow: {reason}" if reason else None
 
 
 def _counted(what: str, reasons: Iterable[str | None]) -> list[str]:

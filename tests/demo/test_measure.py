@@ -71,7 +71,7 @@ def test_the_table_shows_before_and_after():
 
     assert line.split("  ")[0] == "demo.lakekeeper_flat"
     assert "500 -> 1" in line
-    assert "20.0 MB -> 9.0 MB" in line
+    assert "19.1 MB -> 8.6 MB" in line
     assert line.endswith("0.50 s -> 0.50 s  2.00 s -> 2.00 s")
     assert "26 objects of the NameNode instead of 4,000" in report.objects_line(_before(), _after())
 

@@ -46,6 +46,13 @@ def test_a_plan_lists_the_units_in_the_order_of_execution_and_how_each_is_writte
     ]
 
 
+def test_a_plan_says_why_arrow_writes_some_units_and_not_others():
+    units = [flagged(1, engine="arrow"), flagged(4, engine="spark")]
+    units += [flagged(day, engine="spark", engine_reason="column 'at' is int96") for day in (2, 3)]
+
+    assert lines(*units, verb="plan")[-2] == "  2 spark, not arrow: column 'at' is int96"
+
+
 def test_a_plan_lists_all_units_of_all_tables_however_many_they_are():
     many = [table(units=[flagged(1, 10 + n) for n in range(UNITS_SHOWN + 2)])]
     many += [table(f"sales.t{n}", units=[flagged(1)]) for n in range(TABLES_SHOWN)]
