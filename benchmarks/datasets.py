@@ -103,15 +103,15 @@ def outputs(size: int) -> int:
 
 
 def flat(files: int, name: str = "") -> Dataset:
-    """Return a table without partitions, whose files have 47 KB each, and are all different.
+    """Return a table without partitions, whose files have 44 KB each, and are all different.
 
     Spark orders files by their lengths, so copies would come beside each other and encode to a third of their size.
     """
-    return Dataset(name or f"files-{files}", 0, files, rows=ROWS_OF_47_KB, models=files)
+    return Dataset(name or f"files-{files}", 0, files, rows=ROWS_OF_44_KB, models=files)
 
 
-ROWS_OF_47_KB = 875
-ROWS_OF_71_KB = 1367
+ROWS_OF_44_KB = 875
+ROWS_OF_67_KB = 1367
 #: Of a file that is somewhat larger than TARGET.
 ROWS_OF_LARGE = 3_200_000
 
@@ -121,8 +121,8 @@ DATASETS = {
         flat(65_000),
         flat(650),
         flat(6_500),
-        Dataset("partitions-200", 200, 20, rows=ROWS_OF_71_KB, models=400),
-        Dataset("beside-large", 0, 900, rows=ROWS_OF_47_KB, models=450, large=12),
+        Dataset("partitions-200", 200, 20, rows=ROWS_OF_67_KB, models=400),
+        Dataset("beside-large", 0, 900, rows=ROWS_OF_44_KB, models=450, large=12),
         Dataset("analysis-10000", 10_000, 5, rows=50, models=5),
         Dataset("analysis-million", 1_000, 1_000, rows=10, models=20, linked=True),
         *(Dataset(f"scale-partitions-{n}", n, 2, rows=10, models=20, linked=True) for n in (10_000, 100_000)),

@@ -66,10 +66,10 @@ CASES = (
     Case(
         "beside-large",
         "Small files beside large ones, local disk",
-        f"900 files of 47 KB beside 12 that are larger than {TARGET // 1024**2} MB. A compaction copies the large"
+        f"900 files of 44 KB beside 12 that are larger than {TARGET // 1024**2} MB. A compaction copies the large"
         " ones (`strategy=auto`) or rewrites them (`full`); the queries are those of the table before, and after the"
-        " copy. By these figures, a compaction that removes 10 files for each GB (the default of `min_files_per_gb`)"
-        " pays after as many reads as the seconds of a GB are of what 10 files cost one read.",
+        " copy. The default of `min_files_per_gb` comes from what it costs to write a GB, and from what it saves each"
+        " query ([when a partition is flagged](design/fidelity.md)).",
         (COPIED, REWRITTEN, BEFORE, AFTER),
         _opened,
         disk_gb=8,

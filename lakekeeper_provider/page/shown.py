@@ -179,15 +179,16 @@ def run(
     also = [each for (verb, *_), each in newest.items() if verb in (ROLLBACK, CLEANUP)]
     first = {(each.stored.server, each.table): each for each in reversed(analysed)}
     done = [each for each in compactions if each.rewritten]
+    undone = {id(each) for each in done if _is_undone(each, rollbacks, view_of)}
     told = sorted(
-        (each for each in compactions if each.figure("held_bytes") is not None),
+        (each for each in compactions if id(each) not in undone and each.figure("held_bytes") is not None),
         key=lambda each: each.stored.at,
     )
     held = {(each.stored.server, each.table): each.number("held_bytes") for each in told}
     return {
         "dag_id": dag_id,
         "run_id": run_id,
-        "done": [{**_run(each), "undone": _is_undone(each, rollbacks, view_of)} for each in done],
+        "done": [{**_run(each), "undone": id(each) in undone} for each in done],
         "tables": len({(each.stored.server, each.table) for each in done}),
         "left": [_run(each) for each in (*compactions, *others) if _is_left(each)],
         "failed": failed,

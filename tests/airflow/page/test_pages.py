@@ -176,12 +176,13 @@ def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_ru
     elsewhere = event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW, server="hiveb:10000")
     recorded(*night(), event(refused, verb="rollback", at=NOW))
     recorded(elsewhere)
-    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1").text
-    assert "rolled back</span>" not in page
+    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1")
+    assert "rolled back</span>" not in page.text
+    assert "Originals held 2.9 KB" in text(page)
     recorded(event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW))
-    assert (
-        "rolled back</span>" in client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1").text
-    )
+    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1")
+    assert "rolled back</span>" in page.text
+    assert "Originals held 0 B" in text(page)
 
 
 class TestWhatAnotherDagHasRolledBack:
