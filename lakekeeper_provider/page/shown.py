@@ -16,8 +16,9 @@ from lakekeeper_provider.page.follower import Snapshot
 from lakekeeper_provider.page.listing import Wanted
 from lakekeeper_provider.page.night import Night, last_night, outcomes
 from lakekeeper_provider.page.observations import Observation, Source, Stored
+from lakekeeper_provider.page.records import number
 from lakekeeper_provider.page.tables import View
-from lakekeeper_provider.page.tracks import SWAPPED, WHOLE
+from lakekeeper_provider.page.tracks import HELD, SWAPPED, WHOLE
 from lakekeeper_provider.page.trends import DAY
 
 #: So many combinations of rights are kept summed up.
@@ -180,16 +181,13 @@ def run(
     first = {(each.stored.server, each.table): each for each in reversed(analysed)}
     done = [each for each in compactions if each.rewritten]
     undone = {id(each) for each in done if _is_undone(each, rollbacks, view_of)}
-    told = sorted(
-        (each for each in compactions if id(each) not in undone and each.figure("held_bytes") is not None),
-        key=lambda each: each.stored.at,
-    )
-    held = {(each.stored.server, each.table): each.number("held_bytes") for each in told}
+    compacted = {(each.stored.server, each.table) for each in done}
+    told = _newest_of_held(newest.values())
     return {
         "dag_id": dag_id,
         "run_id": run_id,
         "done": [{**_run(each), "undone": id(each) in undone} for each in done],
-        "tables": len({(each.stored.server, each.table) for each in done}),
+        "tables": len(compacted),
         "left": [_run(each) for each in (*compactions, *others) if _is_left(each)],
         "failed": failed,
         "rollback": next((task for task, *_ in states if task.rpartition(".")[2] == ROLLBACK), None),
@@ -200,7 +198,7 @@ def run(
         "healthy": sum(
             each.record["outcome"] in _LOOKED and not each.record.get("flagged") for each in first.values()
         ),
-        "held": sum(held.values()),
+        "held": sum(_held_bytes(told.get(table), view_of(*table)) for table in compacted),
         "outcomes": outcomes(each.record for each in compactions),
         "ended": max((each.at for each in found), default=None),
     }
@@ -214,6 +212,25 @@ def _is_undone(
     here = [each.stored.at for each in rollbacks if (each.stored.server, each.table) == table]
     view = view_of(*table)
     return max([*here, *([view.undone_at(seen)] if view else [])], default=seen.stored.at) > seen.stored.at
+
+
+def _newest_of_held(found: Iterable[Observation]) -> dict[tuple[str, str], Observation]:
+    """Return, by table, what the newest job says that has looked at what is held."""
+    told = (each for each in found if each.figure("held_bytes") is not None)
+    return {(each.stored.server, each.table): each for each in sorted(told, key=lambda each: each.stored.at)}
+
+
+def _held_bytes(here: Observation | None, view: View | None) -> float:
+    """Return the bytes of all originals of a table, as the newest job says: of the DAG run, or one since.
+
+    Args:
+        here: what the DAG run says, which may have ended just now, and not be in the view
+        view: the table by the jobs that the user may know of
+    """
+    since = view.newest(HELD) if view else None
+    if here is None or (since and since.at >= here.stored.at):
+        return number(since.record.get("held_bytes")) if since else 0
+    return here.number("held_bytes")
 
 
 def _is_left(seen: Observation) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -11,37 +10,7 @@ from airflow.utils.session import create_session
 
 from lakekeeper_provider.page import app, follower
 from tests.airflow.page.conftest import NOW, event
-
-ANALYSED = {
-    "table": "sales.events",
-    "outcome": "done",
-    "files": 1_000,
-    "bytes": 1_000,
-    "flagged": 4,
-    "partitions": 9,
-}
-ANALYSED |= {"flagged_files": 900, "flagged_units": [{"unit": {"date": "a"}, "files": 9, "bytes": 90}]}
-REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
-COMPACTED = {"table": "sales.events", "outcome": "partial", "rewritten": REWRITTEN, "held_runs": 1}
-COMPACTED |= {
-    "outcomes": {"compacted": 3, "deferred": 1},
-    "held_bytes": 3_000,
-    "held_since": "2026-02-24T01:00:00Z",
-}
-COMPACTED |= {
-    "left": [
-        {"unit": {"date": "b"}, "files": 1, "bytes": 1, "outcome": "deferred", "code": None, "reason": "late"}
-    ]
-}
-TABLE = "/lakekeeper/table?server=hive:10000&name="
-
-
-def night(**more):
-    return [event(ANALYSED, **more), event(COMPACTED, verb="compact", at=NOW - timedelta(hours=7), **more)]
-
-
-def text(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text))
+from tests.airflow.page.seen import ANALYSED, COMPACTED, TABLE, night, text
 
 
 def test_an_empty_list_says_what_to_do_first(client, recorded):
@@ -94,43 +63,6 @@ def test_the_page_of_a_table_has_its_runs_and_what_may_be_done(client, recorded)
     assert "Roll back the last compaction" in page.text
 
 
-def test_the_page_of_a_run_says_what_was_left_and_why(client, recorded):
-    recorded(*night())
-    shown = text(client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"))
-    assert "Tables compacted 1" in shown
-    assert "Not compacted, and why" in shown
-    assert "date=b" in shown
-    assert "late" in shown
-
-
-@pytest.mark.parametrize("index", ["-1", "{MAP_INDEX}", ""])
-def test_the_tab_of_a_task_that_is_not_mapped(client, recorded, index):
-    """Airflow's UI sends its placeholder where there is no index."""
-    recorded(*night())
-    run = "dag_id=nightly&run_id=scheduled__1&task_id=compact"
-    assert "600 &rarr; 6" in client("admin").get(f"/lakekeeper/task?{run}&map_index={index}").text
-
-
-def test_the_tab_of_a_task_shows_its_report_or_that_there_is_none(client, recorded):
-    recorded(*night())
-    asked = client("admin")
-    base = "/lakekeeper/task?dag_id=nightly&run_id=scheduled__1"
-    assert "600 &rarr; 6" in asked.get(f"{base}&task_id=compact&map_index=-1").text
-    assert "No report" in asked.get(f"{base}&task_id=other&map_index=-1").text
-
-
-@pytest.mark.parametrize("name", ["dag_id", "run_id", "task_id", "map_index"])
-@pytest.mark.parametrize(
-    ("value", "codes"), [("%00", {404}), ("9" * 5_000, {200, 403, 404}), ("%ff", {200, 403, 404})]
-)
-@pytest.mark.parametrize("page", ["run", "task"])
-def test_an_odd_name_of_a_run_is_none(client, recorded, page, name, value, codes):
-    recorded(*night())
-    query = "dag_id=nightly&run_id=scheduled__1&task_id=compact&map_index=-1"
-    odd = "&".join(f"{name}={value}" if each.startswith(name) else each for each in query.split("&"))
-    assert client("admin").get(f"/lakekeeper/{page}?{odd}").status_code in codes
-
-
 def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_known(client, recorded):
     recorded(*night())
     other = f"{TABLE.replace('hive:', 'hiveb:')}sales.events"
@@ -149,56 +81,10 @@ def test_tables_of_two_hive_servers_are_told_apart_and_acted_on_where_it_is_know
     assert "<button data-act" in again.get(other).text
 
 
-@pytest.mark.parametrize(
-    ("verb", "told", "said"),
-    [
-        ("rollback", {"rewritten": REWRITTEN}, "600 &rarr; 6"),
-        ("cleanup", {"freed_bytes": 2_048}, "2.0 KB"),
-        ("analyze", {"files": 77, "partitions": 1}, "77"),
-    ],
-)
-def test_the_page_of_a_run_without_a_compaction_says_what_was_done(client, recorded, verb, told, said):
-    recorded(event({"table": "sales.events", "outcome": "done", **told}, verb=verb))
-    shown = text(client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"))
-    assert f"sales.events {verb} done" in shown
-    assert said in shown
-    assert "No job of this DAG run has left a result" not in shown
-
-
 def test_a_hive_server_that_has_another_name_now_hides_no_button(client, recorded):
     recorded(event(ANALYSED, at=NOW - timedelta(days=8), server="default"))
     recorded(*night())
     assert "<button data-act" in client("admin").get(f"{TABLE}sales.events").text
-
-
-def test_a_rollback_that_has_restored_nothing_undoes_nothing_on_the_page_of_a_run(client, recorded):
-    refused = {"table": "sales.events", "outcome": "refused"}
-    elsewhere = event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW, server="hiveb:10000")
-    recorded(*night(), event(refused, verb="rollback", at=NOW))
-    recorded(elsewhere)
-    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1")
-    assert "rolled back</span>" not in page.text
-    assert "Originals held 2.9 KB" in text(page)
-    recorded(event({**COMPACTED, "rewritten": REWRITTEN}, verb="rollback", at=NOW))
-    page = client("admin").get("/lakekeeper/run?dag_id=nightly&run_id=scheduled__1")
-    assert "rolled back</span>" in page.text
-    assert "Originals held 0 B" in text(page)
-
-
-class TestWhatAnotherDagHasRolledBack:
-    RUN = "/lakekeeper/run?dag_id=nightly&run_id=scheduled__1"
-
-    def shown(self, client, user):
-        return "rolled back</span>" in client(user).get(self.RUN).text
-
-    def test_it_is_marked_on_the_page_of_the_run_for_who_may_read_that_dag(self, client, recorded):
-        recorded(*night(), event(COMPACTED, verb="rollback", dag_id="team_b", at=NOW))
-        assert self.shown(client, "admin")
-        assert not self.shown(client, "reader")
-
-    def test_the_rollback_of_another_run_is_not(self, client, recorded):
-        recorded(*night(), event(COMPACTED, verb="rollback", dag_id="team_b", at=NOW, run_id="r2"))
-        assert not self.shown(client, "admin")
 
 
 CLEANED = {"table": "sales.events", "outcome": "done"}

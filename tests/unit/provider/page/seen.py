@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lakekeeper_provider.page import figures
 from lakekeeper_provider.page.observations import Source, Stored
 from lakekeeper_provider.page.tables import Tables, add
 from lakekeeper_provider.report import health
@@ -34,3 +35,17 @@ def tables_of(*pages: Stored) -> Tables:
     tables = Tables()
     add(tables, pages)
     return tables
+
+
+ALL = ("nightly", "on_demand", "team")
+ANALYSED = record(files=1_000, bytes=5_000, flagged=4, flagged_files=900)
+REWRITTEN = {"files_before": 600, "files_after": 6, "bytes_before": 3_000, "bytes_after": 2_800}
+
+
+def row_of(*pages, dags=ALL, name="sales.events"):
+    view = tables_of(*pages).view("hive:10000", name, dags)
+    return None if view is None else figures.row(view, NOW)
+
+
+def all_of(*pages):
+    return figures.of_all(tables_of(*pages).views(ALL), NOW)[1]
